@@ -1,0 +1,43 @@
+"""Which exceptions can leave superopt, and whose mistake each one is."""
+
+from __future__ import annotations
+
+
+class SuperoptError(Exception):
+    """Base of every exception that superopt raises on purpose."""
+
+
+class UserError(SuperoptError):
+    """The user's input is wrong; the message is one line and says what would be right.
+
+    ``where`` is ``file:line`` when it is known.
+    """
+
+    def __init__(self, message: str, where: str | None = None) -> None:
+        super().__init__(message if where is None else f"{where}: {message}")
+        self.message = message
+        self.where = where
+
+
+class SpecError(UserError):
+    """A spec does not describe an operator: axes, dtypes, cases or reference are wrong."""
+
+
+class IllTyped(SuperoptError):
+    """A node or a graph was built that has no meaning (unknown axis, wrong arity, ...)."""
+
+
+class ParseError(SuperoptError):
+    """Text is no graph."""
+
+
+class NoRepair(SuperoptError):
+    """A premature read cannot be corrected; the message names the term that prevents it."""
+
+
+class NotEmittable(SuperoptError):
+    """A graph cannot be printed in this dialect; the message says which node and why."""
+
+
+class DoesNotFit(SuperoptError):
+    """No Config of a graph fits the device."""

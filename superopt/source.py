@@ -1,0 +1,31 @@
+"""What a printed kernel file is to the stages that compile, run and store it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """All that Triton needs to compile one printed function ahead of time.
+
+    ``signature``: parameter -> Triton type (``*bf16``, ``i32``, ``fp32``, ``constexpr``), in
+    order. ``constexprs``: the values of the constexpr ones. ``warps``, ``stages``: options.
+    """
+
+    function: str
+    signature: tuple[tuple[str, str], ...]
+    constexprs: tuple[tuple[str, int | bool | str], ...]
+    warps: int
+    stages: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the compiler says of one compiled launch. Units: bytes; registers per thread."""
+
+    function: str
+    target: str
+    shared_bytes: int
+    registers: int
+    spill_bytes: int

@@ -1,0 +1,54 @@
+"""What it takes to give graphs a meaning: one protocol for floats, fields and whatever comes.
+
+An array of a domain has positional dimensions; which axis each one is, the evaluator knows
+(``evaluate.py``). Broadcasting follows numpy: equal rank, dimensions of length 1 stretch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+from typing import TypeVar
+
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Number
+
+A = TypeVar("A")
+
+
+class Domain(Protocol[A]):
+    """Arrays of some kind of values, and the scalar functions on them."""
+
+    def constant(self, value: Number) -> A:
+        """A number, as an array without dimensions."""
+
+    def named(self, name: Constant) -> A:
+        """An irrational constant, as an array without dimensions."""
+
+    def integers(self, first: int, stop: int) -> A:
+        """``first .. stop - 1`` as an array of one dimension."""
+
+    def apply(self, fn: Fn, args: Sequence[A]) -> A:
+        """``fn`` point by point; the arguments have equal rank and broadcast."""
+
+    def fold(self, fn: Fn, value: A, dim: int) -> A:
+        """``value`` folded along dimension ``dim``, which disappears; empty gives the unit."""
+
+    def shape(self, value: A) -> tuple[int, ...]: ...
+
+    def reshape(self, value: A, shape: tuple[int, ...]) -> A:
+        """The same elements in the same order (used to insert or drop dimensions of 1)."""
+
+    def transpose(self, value: A, order: tuple[int, ...]) -> A: ...
+
+    def slice(self, value: A, dim: int, first: int, stop: int) -> A: ...
+
+    def join(self, values: Sequence[A], dim: int) -> A:
+        """Concatenation along ``dim`` (at least one value)."""
+
+    def full(self, shape: tuple[int, ...], value: Number) -> A:
+        """An array of one number everywhere."""
+
+    def contract(self, left: A, right: A, dim: int) -> A:
+        """``fold(ADD, apply(MUL, (left, right)), dim)``, for which domains have fast ways."""

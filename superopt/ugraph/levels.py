@@ -1,0 +1,234 @@
+"""The levels: what a spec means, which kernels compute it, and where each axis goes in one.
+
+The same nodes live at every level. A ``Program`` is the algebra of a spec. A ``KernelGraph``
+says which values are written to device memory, hence the list of kernels. A ``BlockGraph``
+(one kernel) says where every axis goes and what is carried around its walks.
+
+Meaning of a block graph: its sequential walk. For every program (a choice of a tile of each
+``Grid`` axis) the walks run one after another. A walk takes its axis tile by tile, in order.
+For each tile every carry is updated, in list order, by ``Carry.update``; then the walk's stores
+are written for that tile. After the last walk the block's own stores are written.
+(Tiles of ``Grid`` axes never change a value, except through ``Walk.start`` and ``stop``.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One program per tile of the axis; ``tiled=False``: one program per position, and the
+    axis has no tile dimension in the program."""
+
+    tiled: bool = True
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Walked in order, tile by tile, by every program."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Cut into contiguous parts that different programs walk; the states of the parts are
+    combined in ascending order by a second kernel (``split.launches``)."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Kept entirely in the tile."""
+
+
+Place = Grid | Loop | Split | Whole
+
+
+@dataclass(frozen=True)
+class Store:
+    """A value written to device memory as tensor ``name`` with memory order ``order``.
+
+    ``dtype`` None means the dtype of the case. A later kernel reads it as
+    ``Input(name, order, dtype)``.
+    """
+
+    name: str
+    order: tuple[str, ...]
+    dtype: str | None
+    value: Node
+
+    def as_input(self) -> Input:
+        return Input(self.name, self.order, self.dtype)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The algebra of a spec: parameters in signature order, outputs in result order."""
+
+    name: str
+    params: tuple[Input | Scalar, ...]
+    outputs: tuple[Store, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An affine limit of a walk: ``sum(coefficient * position of axis) + offset``.
+
+    ``offset`` is an integer node without axes. For a program, the widest value over its tile
+    counts: as a ``stop`` (exclusive) the largest, as a ``start`` the smallest.
+    """
+
+    terms: tuple[tuple[str, int], ...]
+    offset: Node
+
+
+@dataclass(frozen=True)
+class Move:
+    """What one old component contributes: ``action(State(source, old), factor)``.
+
+    ``factor`` reads the old and new values of the producers (never the walk's axis).
+    """
+
+    source: str
+    factor: Node
+
+
+@dataclass(frozen=True)
+class Carry:
+    """One accumulator of a walk: a fold over the walk's axis, kept from tile to tile.
+
+    ``term`` is what a tile contributes (folded over the tile); it may read ``State`` (new
+    value) of carries earlier in the list, and final values of earlier walks. ``moves`` is
+    empty for a plain accumulator, which keeps its old value; a repaired one has a row of the
+    change of basis here, and ``action`` says how a factor acts (``MUL`` under ``ADD``;
+    ``ADD`` or ``MUL`` under ``MAX`` and ``MIN``).
+    """
+
+    name: str
+    over: tuple[str, ...]
+    fold: Fn
+    term: Node
+    moves: tuple[Move, ...] = ()
+    action: Fn = Fn.MUL
+
+    @property
+    def state(self) -> State:
+        """The value after the tile in hand (after the walk: the final value)."""
+        return State(self.name, self.over)
+
+    @property
+    def old(self) -> State:
+        return State(self.name, self.over, old=True)
+
+    def kept(self, components: dict[str, Carry]) -> Node:
+        """What remains of the old state under the new values of the producers.
+
+        ``components``: the walk's carries by name.
+        """
+        if not self.moves:
+            return self.old
+        moved = [Map(self.action, (components[m.source].old, m.factor)) for m in self.moves]
+        return reduce(lambda a, b: Map(self.fold, (a, b)), moved)
+
+    def update(self, axis: str, components: dict[str, Carry]) -> Node:
+        """The new state: the kept old one folded with the tile's own fold."""
+        return Map(self.fold, (self.kept(components), Reduce(self.fold, axis, self.term)))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One pass over an axis: ``max(0, start...) <= position < min(size, stop...)``.
+
+    Positions outside the bounds contribute the unit to every carry and are in no store of
+    the walk (``ranges.py`` proves this). ``reverse``: from the last tile to the first.
+    """
+
+    axis: str
+    carries: tuple[Carry, ...]
+    stores: tuple[Store, ...] = ()
+    start: tuple[Bound, ...] = ()
+    stop: tuple[Bound, ...] = ()
+    reverse: bool = False
+
+    @property
+    def components(self) -> dict[str, Carry]:
+        return {c.name: c for c in self.carries}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How programs are numbered along one grid axis (``reverse``: last tile first)."""
+
+    axis: str
+    reverse: bool = False
+
+
+@dataclass(frozen=True)
+class BlockGraph:
+    """One kernel.
+
+    ``places``: every axis of every node, each once; the order is the order of tile
+    dimensions in the printed text. ``order``: the grid axes, slowest first. At most one axis
+    is ``Split``, and then it has exactly one walk and no store inside it.
+    """
+
+    places: tuple[tuple[str, Place], ...]
+    walks: tuple[Walk, ...]
+    stores: tuple[Store, ...]
+    order: tuple[Turn, ...] = ()
+
+    @property
+    def place(self) -> dict[str, Place]:
+        return dict(self.places)
+
+    @property
+    def all_stores(self) -> tuple[Store, ...]:
+        return (*(s for w in self.walks for s in w.stores), *self.stores)
+
+    def roots(self) -> list[Node]:
+        """Every expression of the kernel, in the order in which it is evaluated."""
+        found: list[Node] = []
+        for walk in self.walks:
+            found += [b.offset for b in (*walk.start, *walk.stop)]
+            for carry in walk.carries:
+                found.append(carry.term)
+                found += [m.factor for m in carry.moves]
+            found += [s.value for s in walk.stores]
+        return found + [s.value for s in self.stores]
+
+
+@dataclass(frozen=True)
+class KernelGraph:
+    """Kernels in launch order. ``outputs`` names the stores that the caller receives; the
+    other stores are intermediates, read by later kernels as ``Input``."""
+
+    name: str
+    params: tuple[Input | Scalar, ...]
+    outputs: tuple[str, ...]
+    kernels: tuple[BlockGraph, ...]
+
+
+@dataclass(frozen=True)
+class Config:
+    """Numbers that bind one launch; outside a graph's digest, constexpr in printed text.
+
+    ``tiles``: positions per tile (a power of two) of every axis that is a tile dimension:
+    tiled ``Grid``, ``Loop``, ``Split``, ``Whole``. ``parts``: programs along a ``Split`` axis.
+    """
+
+    tiles: tuple[tuple[str, int], ...]
+    parts: int = 1
+    warps: int = 4
+    stages: int = 2
+
+    @property
+    def tile(self) -> dict[str, int]:
+        return dict(self.tiles)

@@ -1,0 +1,242 @@
+"""The node classes of the algebra, with the checks that make a node well formed.
+
+Nodes are interned (``is`` is equality), immutable, and the same at every level. Broadcasting
+is by axis name. ``axes`` of a node is its *set* of axes as a sorted tuple: the sort makes it
+deterministic and means nothing; memory and tile order are said by ``Input`` and by the level.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from dataclasses import field
+from fractions import Fraction
+from typing import Any
+
+from superopt.errors import IllTyped
+from superopt.ugraph.intern import Interned
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.scalar import Number
+
+INT_DTYPES = ("int8", "int16", "int32", "int64")
+FLOAT_DTYPES = ("fp16", "bf16", "fp32")
+DTYPES = (*FLOAT_DTYPES, *INT_DTYPES, "bool")
+
+
+def kind_of_dtype(dtype: str | None) -> Kind:
+    """The kind of a value that is stored as ``dtype`` (None: the case's float dtype)."""
+    if dtype in INT_DTYPES:
+        return Kind.INT
+    return Kind.BOOL if dtype == "bool" else Kind.REAL
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Node(metaclass=Interned):
+    """Base of all nodes.
+
+    ``axes``: the named axes the value varies over, sorted. ``kind``: real, int or bool.
+    ``key``: digest of the structure, equal between processes; use it wherever an order of
+    nodes is needed. (It depends on names, so search in canonical names.)
+    """
+
+    axes: tuple[str, ...] = field(init=False, repr=False)
+    kind: Kind = field(init=False, repr=False)
+    key: str = field(init=False, repr=False)
+
+    def _complete(self, axes: set[str], kind: Kind, *facts: object) -> None:
+        object.__setattr__(self, "axes", tuple(sorted(axes)))
+        object.__setattr__(self, "kind", kind)
+        text = "\x1f".join([type(self).__name__, *map(str, facts)])
+        object.__setattr__(self, "key", hashlib.blake2b(text.encode(), digest_size=12).hexdigest())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Unpickling must go through the constructor, or the result would be a twin.
+        cls = type(self)
+        names = [n for n in cls.__dataclass_fields__ if cls.__dataclass_fields__[n].init]
+        return cls, tuple(getattr(self, n) for n in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Node):
+    """An exact number: a ``Fraction``, or plus or minus infinity as a float."""
+
+    value: Number
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, float):
+            if self.value not in (float("inf"), float("-inf")):
+                raise IllTyped(f"constant {self.value!r} must be a Fraction or an infinity")
+            integral = False
+        elif isinstance(self.value, Fraction):
+            integral = self.value.denominator == 1
+        else:
+            raise IllTyped(f"constant {self.value!r} must be a Fraction or an infinity")
+        self._complete(set(), Kind.INT if integral else Kind.REAL, self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named(Node):
+    """An irrational constant, known by name (``LOG2E``)."""
+
+    name: Constant
+
+    def __post_init__(self) -> None:
+        self._complete(set(), Kind.REAL, self.name.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Input(Node):
+    """A tensor in device memory. ``order`` is its axes in memory order (innermost last).
+
+    ``dtype`` None means the dtype of the case.
+    """
+
+    name: str
+    order: tuple[str, ...]
+    dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.order)) != len(self.order):
+            raise IllTyped(f"tensor {self.name!r} repeats an axis: {' '.join(self.order)!r}")
+        _check_dtype(self.name, self.dtype)
+        kind = kind_of_dtype(self.dtype)
+        self._complete(set(self.order), kind, self.name, " ".join(self.order), self.dtype)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar(Node):
+    """A number that the caller passes at run time. ``dtype`` is ``fp32`` or ``int32``."""
+
+    name: str
+    dtype: str = "fp32"
+
+    def __post_init__(self) -> None:
+        _check_dtype(self.name, self.dtype)
+        self._complete(set(), kind_of_dtype(self.dtype), self.name, self.dtype)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Size(Node):
+    """The number of positions on an axis, an integer known at run time."""
+
+    axis: str
+
+    def __post_init__(self) -> None:
+        self._complete(set(), Kind.INT, self.axis)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index(Node):
+    """The position on an axis: 0 .. size - 1."""
+
+    axis: str
+
+    def __post_init__(self) -> None:
+        self._complete({self.axis}, Kind.INT, self.axis)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State(Node):
+    """The value of a carry: ``old`` before the tile in hand is absorbed, else after it.
+
+    After the walk (epilogue, later walks) ``old=False`` is the final value. Only block
+    graphs contain it.
+    """
+
+    carry: str
+    over: tuple[str, ...]
+    old: bool = False
+
+    def __post_init__(self) -> None:
+        self._complete(set(self.over), Kind.REAL, self.carry, " ".join(self.over), self.old)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hole(Node):
+    """A pattern variable of a law; never in a graph."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        self._complete(set(), Kind.REAL, self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map(Node):
+    """A scalar function applied point by point. Axes: the union of the arguments' axes."""
+
+    fn: Fn
+    args: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.args) != self.fn.value.arity:
+            raise IllTyped(
+                f"{self.fn.symbol} takes {self.fn.value.arity} arguments, got {len(self.args)}"
+            )
+        _check_kinds(self.fn, self.args)
+        axes = {a for arg in self.args for a in arg.axes}
+        self._complete(axes, _result_kind(self.fn, self.args), self.fn.symbol, *keys(self.args))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce(Node):
+    """``arg`` folded over one named axis. Axes: those of ``arg`` without ``axis``.
+
+    Over an empty axis its value is the fold's unit.
+    """
+
+    fn: Fn
+    axis: str
+    arg: Node
+
+    def __post_init__(self) -> None:
+        if not self.fn.is_fold:
+            raise IllTyped(f"{self.fn.symbol} is no fold, so it cannot reduce an axis")
+        if self.axis not in self.arg.axes:
+            raise IllTyped(
+                f"no axis {self.axis!r} to fold over; the value has {' '.join(self.arg.axes)!r}"
+            )
+        if self.arg.kind is Kind.BOOL:
+            raise IllTyped(f"{self.fn.symbol} folds numbers, not truth values")
+        self._complete(
+            set(self.arg.axes) - {self.axis}, self.arg.kind, self.fn.symbol, self.axis, self.arg.key
+        )
+
+
+Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole
+
+
+def keys(nodes: tuple[Node, ...]) -> list[str]:
+    return [n.key for n in nodes]
+
+
+def _check_dtype(name: str, dtype: str | None) -> None:
+    if dtype is not None and dtype not in DTYPES:
+        raise IllTyped(f"{name!r} has unsupported dtype {dtype!r}; supported: {', '.join(DTYPES)}")
+
+
+def _check_kinds(fn: Fn, args: tuple[Node, ...]) -> None:
+    if any(isinstance(a, Hole) for a in args):
+        return  # a law is about all kinds; its instances are checked
+    if fn in (Fn.AND, Fn.OR, Fn.NOT):
+        wrong = [a for a in args if a.kind is not Kind.BOOL]
+    elif fn is Fn.WHERE:
+        wrong = [a for a in args[:1] if a.kind is not Kind.BOOL]
+        if (args[1].kind is Kind.BOOL) != (args[2].kind is Kind.BOOL):
+            raise IllTyped("the two arms of where are a number and a truth value")
+    else:
+        wrong = [a for a in args if a.kind is Kind.BOOL]
+    if wrong:
+        got = ", ".join(a.kind.value for a in args)
+        raise IllTyped(f"{fn.symbol} got arguments of the wrong kind: {got}")
+
+
+def _result_kind(fn: Fn, args: tuple[Node, ...]) -> Kind:
+    if fn.value.result is not None:
+        return fn.value.result
+    values = args[1:] if fn is Fn.WHERE else args
+    if all(a.kind is Kind.BOOL for a in values):
+        return Kind.BOOL
+    return Kind.INT if all(a.kind is Kind.INT for a in values) else Kind.REAL

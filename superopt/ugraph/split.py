@@ -1,0 +1,87 @@
+"""What a split kernel becomes when it is launched: a kernel of parts and a combining kernel.
+
+Both are ordinary block graphs, so nothing downstream knows about splitting. The parts of
+axis ``n`` are positions of a new axis ``n.part``.
+"""
+
+from __future__ import annotations
+
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.walk import substitute
+from superopt.ugraph.walk import topo
+
+
+def part_axis(axis: str) -> str:
+    """The axis that numbers the parts of a split ``axis``."""
+    return f"{axis}.part"
+
+
+def launches(graph: KernelGraph) -> tuple[BlockGraph, ...]:
+    """The kernels that really run, in order: a split one becomes two."""
+    found: list[BlockGraph] = []
+    for index, block in enumerate(graph.kernels):
+        split = [axis for axis, place in block.places if isinstance(place, Split)]
+        found += _expand(block, split[0], f"part{index}") if split else [block]
+    return tuple(found)
+
+
+def _expand(block: BlockGraph, axis: str, prefix: str) -> list[BlockGraph]:
+    """``block`` with ``axis`` split, as (parts, combination)."""
+    (walk,) = block.walks
+    part = part_axis(axis)
+    partials = {
+        c.name: Store(f"{prefix}_{c.name}", (part, *c.over), "fp32", c.state) for c in walk.carries
+    }
+    parts = BlockGraph(
+        places=((part, Grid(tiled=False)), *block.places),
+        walks=(walk,),
+        stores=tuple(partials.values()),
+        order=(*block.order, Turn(part)),
+    )
+    return [parts, _combination(block, walk, axis, partials)]
+
+
+def _combination(
+    block: BlockGraph, walk: Walk, axis: str, partials: dict[str, Store]
+) -> BlockGraph:
+    """The kernel that folds the parts' states and finishes ``block``'s stores."""
+    part = part_axis(axis)
+    totals: dict[Node, Node] = {}  # State (new) -> its value over all parts
+    for carry in walk.carries:
+        totals[carry.state] = combined(carry, walk.components, partials, totals, part)
+    places = tuple((a, p) for a, p in block.places if a != axis)
+    stores = tuple(
+        Store(s.name, s.order, s.dtype, substitute(s.value, totals)) for s in block.stores
+    )
+    used = {a for s in stores for n in topo([s.value]) for a in n.axes}
+    kept = tuple((a, p) for a, p in places if a in used or isinstance(p, Grid))
+    return BlockGraph(((part, Whole()), *kept), (), stores, block.order)
+
+
+def combined(
+    carry: Carry,
+    components: dict[str, Carry],
+    partials: dict[str, Store],
+    totals: dict[Node, Node],
+    part: str,
+) -> Node:
+    """``carry`` over all parts: each part's state is moved to the common producers, then folded.
+
+    This is the *reference* shape of combination: every part moves from its own producer
+    value to the final one.
+    """
+    by: dict[Node, Node] = dict(totals)
+    for name, store in partials.items():
+        by[components[name].old] = store.as_input()
+    return Reduce(carry.fold, part, substitute(carry.kept(components), by))

@@ -1,0 +1,90 @@
+"""How a graph is walked: the only traversals in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes that ``node`` reads directly."""
+    match node:
+        case Map(args=args):
+            return args
+        case Reduce(arg=arg):
+            return (arg,)
+        case _:
+            return ()
+
+
+def topo(roots: Iterable[Node]) -> list[Node]:
+    """All nodes below ``roots``, each once, arguments before users; the order is structural."""
+    done: dict[Node, None] = {}
+    stack: list[tuple[Node, bool]] = [(r, False) for r in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done[node] = None
+            continue
+        stack.append((node, True))
+        stack.extend((c, False) for c in reversed(children(node)) if c not in done)
+    return list(done)
+
+
+def rebuild(node: Node, parts: tuple[Node, ...]) -> Node:
+    """``node`` with its direct arguments replaced."""
+    match node:
+        case Map(fn=fn):
+            return Map(fn, parts)
+        case Reduce(fn=fn, axis=axis):
+            return Reduce(fn, axis, parts[0])
+        case _:
+            return node
+
+
+def transform(roots: Iterable[Node], change: Callable[[Node], Node]) -> dict[Node, Node]:
+    """Bottom-up rewriting: every node below ``roots`` mapped to its new form.
+
+    ``change`` sees a node whose arguments are already new.
+    """
+    new: dict[Node, Node] = {}
+    for node in topo(roots):
+        parts = tuple(new[c] for c in children(node))
+        new[node] = change(node if parts == children(node) else rebuild(node, parts))
+    return new
+
+
+def substitute(node: Node, by: Mapping[Node, Node]) -> Node:
+    """``node`` with whole subterms replaced, outermost first (a replaced term is not entered)."""
+    new: dict[Node, Node] = {}
+    stack = [node]
+    while stack:
+        top = stack[-1]
+        if top in new:
+            stack.pop()
+        elif top in by:
+            new[top] = by[top]
+            stack.pop()
+        elif missing := [c for c in children(top) if c not in new]:
+            stack.extend(missing)
+        else:
+            new[top] = rebuild(top, tuple(new[c] for c in children(top)))
+            stack.pop()
+    return new[node]
+
+
+def users(roots: Iterable[Node]) -> dict[Node, list[Node]]:
+    """For every node below ``roots``, the nodes that read it directly."""
+    found: dict[Node, list[Node]] = {}
+    for node in topo(roots):
+        found.setdefault(node, [])
+        for child in dict.fromkeys(children(node)):
+            found[child].append(node)
+    return found
