@@ -31,6 +31,10 @@ class ParseError(SuperoptError):
     """Text is no graph."""
 
 
+class NoFusion(SuperoptError):
+    """A grouping of folds is no kernel; the message says which fold or store prevents it."""
+
+
 class NoRepair(SuperoptError):
     """A premature read cannot be corrected; the message names the term that prevents it."""
 

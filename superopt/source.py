@@ -11,6 +11,8 @@ class LaunchSpec:
 
     ``signature``: parameter -> Triton type (``*bf16``, ``i32``, ``fp32``, ``constexpr``), in
     order. ``constexprs``: the values of the constexpr ones. ``warps``, ``stages``: options.
+    ``divisible``: integer parameters that are multiples of 16 in the case at hand (strides,
+    sizes); a launch is specialised on that, and its loads are vectorised only then.
     """
 
     function: str
@@ -18,6 +20,7 @@ class LaunchSpec:
     constexprs: tuple[tuple[str, int | bool | str], ...]
     warps: int
     stages: int
+    divisible: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

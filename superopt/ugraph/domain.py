@@ -35,20 +35,26 @@ class Domain(Protocol[A]):
     def fold(self, fn: Fn, value: A, dim: int) -> A:
         """``value`` folded along dimension ``dim``, which disappears; empty gives the unit."""
 
-    def shape(self, value: A) -> tuple[int, ...]: ...
+    def shape(self, value: A) -> tuple[int, ...]:
+        """The length of every dimension."""
 
     def reshape(self, value: A, shape: tuple[int, ...]) -> A:
         """The same elements in the same order (used to insert or drop dimensions of 1)."""
 
-    def transpose(self, value: A, order: tuple[int, ...]) -> A: ...
+    def transpose(self, value: A, order: tuple[int, ...]) -> A:
+        """Dimension ``i`` of the result is dimension ``order[i]``."""
 
-    def slice(self, value: A, dim: int, first: int, stop: int) -> A: ...
+    def slice(self, value: A, dim: int, first: int, stop: int) -> A:
+        """Positions ``first .. stop - 1`` of dimension ``dim``."""
 
     def join(self, values: Sequence[A], dim: int) -> A:
         """Concatenation along ``dim`` (at least one value)."""
 
     def full(self, shape: tuple[int, ...], value: Number) -> A:
         """An array of one number everywhere."""
+
+    def integer(self, value: A) -> int:
+        """An integer value without dimensions, exactly (limits of walks are integers)."""
 
     def contract(self, left: A, right: A, dim: int) -> A:
         """``fold(ADD, apply(MUL, (left, right)), dim)``, for which domains have fast ways."""

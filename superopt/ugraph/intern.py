@@ -16,7 +16,9 @@ class Interned(type):
     """Metaclass of frozen dataclasses whose equal instances are the same object."""
 
     def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:
+        """The one instance with these fields."""
         new: T = super().__call__(*args, **kwargs)  # type: ignore[misc]  # type.__call__
         values = [getattr(new, f.name) for f in fields(new) if f.init]  # type: ignore[arg-type]
         # Types belong to the key: 1 == True == 1.0, but Const(1) is not Const(1.0).
-        return _table.setdefault((cls, *map(type, values), *values), new)
+        interned: T = _table.setdefault((cls, *map(type, values), *values), new)
+        return interned

@@ -66,6 +66,7 @@ class Store:
     value: Node
 
     def as_input(self) -> Input:
+        """What a later kernel reads."""
         return Input(self.name, self.order, self.dtype)
 
 
@@ -126,6 +127,7 @@ class Carry:
 
     @property
     def old(self) -> State:
+        """The value before the tile in hand."""
         return State(self.name, self.over, old=True)
 
     def kept(self, components: dict[str, Carry]) -> Node:
@@ -160,6 +162,7 @@ class Walk:
 
     @property
     def components(self) -> dict[str, Carry]:
+        """The carries by name."""
         return {c.name: c for c in self.carries}
 
 
@@ -187,10 +190,12 @@ class BlockGraph:
 
     @property
     def place(self) -> dict[str, Place]:
+        """Placement by axis."""
         return dict(self.places)
 
     @property
     def all_stores(self) -> tuple[Store, ...]:
+        """Every store of the kernel, those of walks first."""
         return (*(s for w in self.walks for s in w.stores), *self.stores)
 
     def roots(self) -> list[Node]:
@@ -231,4 +236,5 @@ class Config:
 
     @property
     def tile(self) -> dict[str, int]:
+        """Tile by axis."""
         return dict(self.tiles)

@@ -209,6 +209,7 @@ Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole
 
 
 def keys(nodes: tuple[Node, ...]) -> list[str]:
+    """The keys of ``nodes``, in order."""
     return [n.key for n in nodes]
 
 

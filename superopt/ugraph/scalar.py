@@ -72,6 +72,7 @@ class Fn(Enum):
 
     @property
     def symbol(self) -> str:
+        """The name in text and messages."""
         return self.value.symbol
 
     @property

@@ -15,7 +15,6 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
-from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import substitute
@@ -25,6 +24,11 @@ from superopt.ugraph.walk import topo
 def part_axis(axis: str) -> str:
     """The axis that numbers the parts of a split ``axis``."""
     return f"{axis}.part"
+
+
+def split_axis(axis: str) -> str | None:
+    """The axis whose parts ``axis`` numbers, if it is a part axis."""
+    return axis.removesuffix(".part") if axis.endswith(".part") else None
 
 
 def launches(graph: KernelGraph) -> tuple[BlockGraph, ...]:

@@ -1,0 +1,103 @@
+"""The sizes for which a spec is searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+
+from superopt.errors import SpecError
+from superopt.location import user_location
+from superopt.ugraph.node import FLOAT_DTYPES
+
+LARGEST_SIZE = 2**31 - 1
+
+
+@dataclass(frozen=True, init=False)
+class Case:
+    """One set of sizes, by name of axis, at which an operator is used.
+
+    ``dtype``: the storage dtype of tensors that name none; None means the spec's, and a case
+    of a ``Spec`` always has one. ``tf32``: fp32 matrix products may round their operands to
+    tf32. ``scalars``: values of run-time scalars; the search uses them for its counts. They
+    are written like sizes (``Case("long", n=4096, scale=0.125)``), the spec tells them apart.
+    """
+
+    name: str
+    sizes: Mapping[str, int]
+    dtype: str | None = None
+    tf32: bool = False
+    scalars: Mapping[str, int | float] = field(default_factory=dict)
+    where: str | None = field(default=None, compare=False, repr=False)
+
+    def __init__(
+        self, name: str, /, *, dtype: str | None = None, tf32: bool = False, **values: int | float
+    ) -> None:
+        where = user_location()
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
+            raise SpecError(f"case name {name!r} must be made of letters, digits, _ . -", where)
+        if dtype is not None:
+            check_float_dtype(dtype, where)
+        if not isinstance(tf32, bool):
+            raise SpecError(f"tf32 is True or False, got {tf32!r}", where)
+        for key, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+                raise SpecError(f"case {name!r}: {key}={value!r} is no number", where)
+        self._set(name=name, sizes=values, dtype=dtype, tf32=tf32, scalars={}, where=where)
+
+    def _set(self, **values: object) -> None:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.sizes.items())))
+
+
+def bind(case: Case, axes: tuple[str, ...], scalars: Mapping[str, str], dtype: str) -> Case:
+    """``case`` with its numbers sorted into sizes (in the order of ``axes``) and scalars.
+
+    ``scalars``: name -> dtype of the run-time scalars; their values may be left out.
+
+    Raises:
+        SpecError: a size is missing, a name is unknown, or a value is none of its kind.
+    """
+    given = case.sizes
+    label = f"case {case.name!r}"
+    if missing := [a for a in axes if a not in given]:
+        raise SpecError(f"{label} does not bind {_listed('size', missing)}", case.where)
+    if unknown := [n for n in given if n not in axes and n not in scalars]:
+        raise SpecError(
+            f"{label} binds {', '.join(map(repr, unknown))}, which the spec does not have; "
+            f"it has {', '.join(map(repr, [*axes, *scalars]))}",
+            case.where,
+        )
+    for axis in axes:
+        if not isinstance(given[axis], int) or not 0 <= given[axis] <= LARGEST_SIZE:
+            raise SpecError(
+                f"{label}: size {axis}={given[axis]!r} must be a whole number "
+                f"from 0 to {LARGEST_SIZE}",
+                case.where,
+            )
+    for name, kind in scalars.items():
+        if name in given and kind == "int32" and not isinstance(given[name], int):
+            raise SpecError(f"{label}: {name}={given[name]!r} must be a whole number", case.where)
+    bound = Case(case.name, dtype=case.dtype or dtype, tf32=case.tf32)
+    bound._set(
+        sizes={a: given[a] for a in axes},
+        scalars={n: given[n] for n in scalars if n in given},
+        where=case.where,
+    )
+    return bound
+
+
+def check_float_dtype(dtype: object, where: str | None) -> None:
+    """Raises a ``SpecError`` unless ``dtype`` can store the float tensors of a case."""
+    if dtype not in FLOAT_DTYPES:
+        raise SpecError(
+            f"unsupported dtype {dtype!r}; a case or a spec has {', '.join(FLOAT_DTYPES)}", where
+        )
+
+
+def _listed(what: str, names: list[str]) -> str:
+    return f"{what}{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"

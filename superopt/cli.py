@@ -1,0 +1,104 @@
+"""The command line: parse, call, print, exit code; nothing else.
+
+Everything heavy is imported by the command that needs it, so ``superopt --help`` is instant.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+from typing import Optional
+
+import typer
+
+from superopt.errors import SuperoptError
+from superopt.errors import UserError
+
+VERIFIED, NONE_FOUND, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 1, 2, 70, 130
+
+app = typer.Typer(
+    name="superopt",
+    help="Search, repair, prove and print GPU kernels for an operator written as algebra.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+# typer reads annotations at run time, where `X | None` of a Path is fine but must be spelled out.
+_OutOption = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Directory of the run (default: runs/<function>)."),
+]
+
+
+@app.command()
+def search(
+    target_file: Annotated[str, typer.Argument(metavar="FILE[:FUNCTION]", help="A spec file.")],
+    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    target: Annotated[str, typer.Option(help="auto, or a device: h200, a100, ...")] = "auto",
+    budget: Annotated[
+        str, typer.Option(help="Candidates to build a case (400), or a time (5m, 30s).")
+    ] = "400",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same winner.")] = 0,
+    out: _OutOption = None,
+    jobs: Annotated[int, typer.Option(help="Compilers at work at once.")] = 2,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No live progress.")] = False,
+) -> None:
+    """Search the kernels of a spec and write the verified winner."""
+    from superopt.commands.search import run_search
+
+    raise typer.Exit(run_search(target_file, tuple(case), target, budget, seed, out, jobs, quiet))
+
+
+@app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(metavar="RUN|KERNEL", help="A run or a kernel file.")],
+) -> None:
+    """Show derivation, repair, coverage, and why candidates were refused."""
+    from superopt.commands.explain import run_explain
+
+    raise typer.Exit(run_explain(run))
+
+
+@app.command()
+def verify(
+    kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="A printed kernel file.")],
+) -> None:
+    """Check a kernel file against its certificate, and run its checks again."""
+    from superopt.commands.verify import run_verify
+
+    raise typer.Exit(run_verify(kernel))
+
+
+@app.command()
+def prove() -> None:
+    """Prove every law again."""
+    from superopt.commands.prove import run_prove
+
+    raise typer.Exit(run_prove())
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine can do, and what superopt does not support yet."""
+    from superopt.commands.doctor import run_doctor
+
+    raise typer.Exit(run_doctor())
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    try:
+        app()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        print("interrupted before any kernel was verified", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except (SuperoptError, Exception) as error:
+        from superopt.commands.bug import report_bug
+
+        print(report_bug(error, sys.argv), file=sys.stderr)
+        sys.exit(OUR_FAULT)

@@ -1,0 +1,364 @@
+"""How nodes are printed inside a kernel: one rule for each kind of node.
+
+A node is printed where it can first be computed: outside of the walk in hand if nothing below
+it varies over that walk. It gets a variable if it is used more than once, else it is printed
+into its user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from superopt.emit.program import Frame
+from superopt.emit.kernel import TRITON_DTYPES
+from superopt.emit.scalar import CLOSED
+from superopt.emit.scalar import FOLD_NEEDS
+from superopt.emit.scalar import FOLDS
+from superopt.emit.scalar import NEEDS
+from superopt.emit.scalar import TRITON
+from superopt.emit.scalar import exact
+from superopt.emit.scalar import numeral
+from superopt.emit.value import Value
+from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
+from superopt.ugraph.contraction import MatrixProduct
+from superopt.ugraph.contraction import factors
+from superopt.ugraph.contraction import matrix_product
+from superopt.ugraph.contraction import operand_dtype
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Hole
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import children
+from superopt.ugraph.walk import topo
+
+WIDTH = 72  # a longer expression gets a variable
+COMPARISONS = (Fn.LT, Fn.LE, Fn.EQ)
+LOGIC = (Fn.AND, Fn.OR, Fn.NOT)
+
+
+def is_pure(node: Node) -> bool:
+    """Whether ``node`` follows from sizes, constants and the caller's scalars alone."""
+    return all(isinstance(n, Const | Named | Size | Scalar | Map) for n in topo([node]))
+
+
+class Expressions:
+    """Prints nodes into the lines of a ``Frame`` and remembers what is already there."""
+
+    def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
+        self.frame = frame
+        self._uses: dict[Node, int] = dict.fromkeys(topo(roots), 0)
+        for node in self._uses:
+            for child in children(node):
+                self._uses[child] += 1
+        for root in roots:
+            self._uses[root] += 1
+        self._outer: dict[object, Value] = {}
+        self._inner: dict[object, Value] = {}
+        self._varying: set[Node] = set()
+        self._outside = 0  # how many values outside of the walk in hand are being printed
+        self._count = 0
+
+    # Walks.
+
+    def enter(self, walk: Walk, roots: Sequence[Node]) -> None:
+        """From now on nodes that vary over ``walk`` are printed into its body."""
+        own = {c.name for c in walk.carries}
+        self._inner = {}
+        self._varying = set()
+        for node in topo(roots):
+            match node:
+                case Index(axis=axis):
+                    varies = axis == walk.axis
+                case Input(order=order):
+                    varies = walk.axis in order
+                case State(carry=carry):
+                    varies = carry in own
+                case _:
+                    varies = any(c in self._varying for c in children(node))
+            if varies:
+                self._varying.add(node)
+
+    def leave(self) -> None:
+        self._inner = {}
+        self._varying = set()
+
+    def define(self, node: Node, value: Value) -> None:
+        """Says what a ``State`` is called from here on."""
+        self._place(node)[node] = value
+
+    # Values.
+
+    def value(self, node: Node) -> Value:
+        """``node`` as an expression of its own kind (floats in fp32)."""
+        known = self._place(node)
+        if node not in known:
+            outside = known is self._outer
+            hoisted = outside and self.frame.inner is not None and not self._outside
+            self._outside += outside
+            value = self._print(node)
+            self._outside -= outside
+            named = isinstance(node, Reduce) or hoisted or len(value.text) > WIDTH
+            if (named or self._uses.get(node, 2) > 1) and not value.is_name and not _literal(value):
+                value = self.assign(node, value)
+            known[node] = value
+        return known[node]
+
+    def real(self, node: Node) -> Value:
+        """``node`` as fp32."""
+        if isinstance(node, Const):
+            if exact(node.value):
+                return Value(
+                    numeral(node.value), (), Kind.REAL, not numeral(node.value).startswith("-")
+                )
+            return self._passed(node)
+        if node.kind is not Kind.INT:
+            return self.value(node)
+        if is_pure(node):
+            return self._passed(node)
+        value = self.value(node)
+        return Value(f"{value.operand}.to(tl.float32)", value.dims, Kind.REAL)
+
+    def assign(self, node: Node, value: Value, wish: str | None = None) -> Value:
+        """Gives ``value`` a variable in the lines where ``node`` belongs."""
+        name = self.frame.names.fresh(wish or self._wish(node))
+        self._lines(node).line(f"{name} = {value.text}")
+        return Value(name, value.dims, value.kind)
+
+    def loaded(self, node: Input) -> Value:
+        """The tile of a tensor in its storage dtype; lanes that do not exist hold 0."""
+        known = self._place(node)
+        key = ("loaded", node)
+        if key not in known:
+            known[key] = self.assign(node, self._load(node), node.name)
+        return known[key]
+
+    def shape(self, dims: tuple[str, ...]) -> str:
+        return f"[{', '.join(self.frame.tile(d) for d in dims)}]"
+
+    def union(self, values: Sequence[Value]) -> tuple[str, ...]:
+        return tuple(a for a in self.frame.order if any(a in v.dims for v in values))
+
+    def product(self, node: Reduce, onto: Value | None = None) -> Value | None:
+        """A fold as a matrix product (added ``onto`` a tile of equal shape), or None."""
+        found = matrix_product(node.fn, node.axis, node.arg, self.frame.order)
+        if found is None:
+            return None
+        dims = (found.row, found.column)
+        left = self._operand(found, found.left, (found.row, node.axis), node.axis)
+        right = self._operand(found, found.right, (node.axis, found.column), node.axis)
+        self.frame.precise = True
+        inside = onto is not None and onto.dims == dims and found.after is None
+        third = f"{onto.text}, " if onto is not None and inside else ""
+        text = f"tl.dot({left}, {right}, {third}input_precision=PRECISION)"
+        value = Value(text, dims, Kind.REAL)
+        if found.after is not None:
+            text = f"{self.real(found.after).along(dims)} * {value.text}"
+            value = Value(text, dims, Kind.REAL, closed=False)
+        if onto is None or inside:
+            return value
+        return Value(f"{onto.along(dims)} + {value.text}", dims, Kind.REAL, closed=False)
+
+    def _place(self, node: Node) -> dict[object, Value]:
+        return self._inner if node in self._varying else self._outer
+
+    def _lines(self, node: Node) -> Writer:
+        if node in self._varying:
+            assert self.frame.inner is not None
+            return self.frame.inner
+        return self.frame.lines
+
+    def _wish(self, node: Node) -> str:
+        self._count += 1
+        match node:
+            case Map(fn=fn):
+                return f"{fn.symbol}_{self._count}"
+            case Reduce(fn=fn):
+                return f"{'sum' if fn is Fn.ADD else fn.symbol}_{self._count}"
+            case Input(name=name):
+                return f"{name}_real"
+            case _:
+                return f"value_{self._count}"
+
+    def _print(self, node: Node) -> Value:
+        match node:
+            case Const():
+                if node.kind is Kind.REAL:
+                    return self.real(node)
+                return Value(numeral(node.value, real=False), (), Kind.INT, node.value >= 0)
+            case Named(name=name):
+                self.frame.helpers[name.value] = None
+                return Value(name.value, (), Kind.REAL)
+            case Input():
+                return self._converted(node)
+            case Scalar(name=name, dtype=dtype):
+                type_ = "fp32" if dtype == "fp32" else "i32"
+                return Value(self.frame.scalar(node, type_, name), (), node.kind)
+            case Size(axis=axis):
+                return Value(self.frame.size(axis), (), Kind.INT)
+            case Index(axis=axis):
+                return self.frame.at(axis)
+            case Map():
+                if node.kind is Kind.REAL and is_pure(node):
+                    return self._passed(node)
+                return self._map(node)
+            case Reduce():
+                return self._fold(node)
+            case State(carry=carry, old=old):
+                when = "old" if old else "new"
+                raise NotEmittable(
+                    f"the {when} value of carry {carry!r} is not known where it is read"
+                )
+            case Hole() | _:
+                raise NotEmittable(f"{type(node).__name__} is no value of a kernel")
+
+    def _passed(self, node: Node) -> Value:
+        """A scalar that the launcher computes in double precision and passes as fp32."""
+        match node:
+            case Map(fn=fn, args=(Size(axis=axis),)):
+                wish = f"{fn.symbol}_{self.frame.stem(axis)}"
+            case Size(axis=axis):
+                wish = f"{self.frame.stem(axis)}_count"
+            case _:
+                wish = "factor"
+        return Value(self.frame.scalar(node, "fp32", wish), (), Kind.REAL)
+
+    def _converted(self, node: Input) -> Value:
+        value = self.loaded(node)
+        wanted = {Kind.REAL: "fp32", Kind.INT: "int32"}.get(node.kind)
+        if wanted is None or node.dtype in (wanted, "int64"):
+            return value
+        return Value(f"{value.text}.to({TRITON_DTYPES[wanted]})", value.dims, node.kind)
+
+    def _load(self, node: Input) -> Value:
+        frame = self.frame
+        tensor = frame.tensor(node.name, node.order, node.dtype, written=False)
+        dims = tuple(a for a in frame.order if a in node.order)
+        address = self.address(node, node.order, node.dtype, written=False)
+        mask = f", mask={frame.mask(dims)}, other=0" if dims else ""
+        if mask and tensor.dtype not in ("int8", "int16", "int32", "int64", "bool"):
+            mask += ".0"
+        return Value(f"tl.load({address}{mask})", dims, node.kind)
+
+    def address(
+        self, at: Node, order: tuple[str, ...], dtype: str | None, written: bool, name: str = ""
+    ) -> str:
+        """Pointers to the tile of a tensor; what does not vary over the walk is made outside."""
+        frame = self.frame
+        tensor = frame.tensor(name or at.name, order, dtype, written)  # type: ignore[attr-defined]
+        fixed = " + ".join([tensor.pointer, *frame.offset(tensor, walked=False)])
+        moving = frame.offset(tensor, walked=True) if frame.walked in order else []
+        if not moving:
+            return fixed
+        key = ("address", tensor.pointer)
+        if key not in self._outer:
+            base = frame.names.fresh(f"{tensor.name}_tile")
+            frame.lines.line(f"{base} = {fixed}")
+            self._outer[key] = Value(base, (), Kind.INT)
+        return " + ".join([self._outer[key].text, *moving])
+
+    def _map(self, node: Map) -> Value:
+        fn = node.fn
+        if fn in LOGIC:
+            values = [self.value(a) for a in node.args]
+        elif fn is Fn.WHERE:
+            arms = [self._as(node.kind, a) for a in node.args[1:]]
+            values = [self.value(node.args[0]), *arms]
+        elif fn in COMPARISONS:
+            whole = all(a.kind is Kind.INT for a in node.args)
+            values = [self._as(Kind.INT if whole else Kind.REAL, a) for a in node.args]
+        else:
+            values = [self._as(node.kind, a) for a in node.args]
+        if need := NEEDS.get(fn):
+            self.frame.helpers[need] = None
+        if fn in (Fn.EXP, Fn.TANH, Fn.SIGMOID):
+            self.frame.helpers["LOG2E"] = None
+        if fn is Fn.LOG:
+            self.frame.helpers["LN2"] = None
+        dims = self.union(values)
+        bare = fn in CLOSED and fn is not Fn.EXP
+        texts = [v.text if bare and v.dims in ((), dims) else v.along(dims) for v in values]
+        return Value(TRITON[fn].format(*texts), dims, node.kind, fn in CLOSED)
+
+    def _as(self, kind: Kind, node: Node) -> Value:
+        return self.real(node) if kind is Kind.REAL else self.value(node)
+
+    def _fold(self, node: Reduce) -> Value:
+        if node.axis not in self.frame.order:
+            raise NotEmittable(f"{node.fn.symbol} over {node.axis!r}, which is no tile dimension")
+        if (product := self.product(node)) is not None:
+            return product
+        value = self._as(node.kind, node.arg)
+        if not _vanishes(node.fn, node.axis, node.arg):
+            unit = numeral(node.fn.unit) if node.kind is Kind.REAL else _integer_unit(node)
+            value = self._masked(node.arg, value, node.axis, unit)
+        if need := FOLD_NEEDS.get(node.fn):
+            self.frame.helpers[need] = None
+        text = FOLDS[node.fn].format(value.text, value.dims.index(node.axis))
+        return Value(text, tuple(d for d in value.dims if d != node.axis), node.kind)
+
+    def _masked(self, node: Node, value: Value, axis: str, unit: str) -> Value:
+        """``node`` with ``unit`` at the lanes of ``axis`` that do not exist."""
+        known = self._inner if axis == self.frame.walked else self._place(node)
+        key = ("masked", node, axis, unit)
+        if key not in known:
+            inside = self.frame.inside(axis).along(value.dims)
+            text = f"tl.where({inside}, {value.text}, {unit})"
+            known[key] = Value(text, value.dims, value.kind)
+            if self._uses.get(node, 2) > 1:
+                name = self.frame.names.fresh(f"{self._wish(node)}_in")
+                lines = self.frame.inner if known is self._inner else self.frame.lines
+                assert lines is not None
+                lines.line(f"{name} = {text}")
+                known[key] = Value(name, value.dims, value.kind)
+        return known[key]
+
+    def _operand(self, product: MatrixProduct, node: Node, dims: tuple[str, str], axis: str) -> str:
+        """One operand of a matrix product, rounded to the dtype of the product; lanes of the
+        folded axis that do not exist are 0."""
+        wanted = operand_dtype(product)
+        if isinstance(node, Input):
+            value = self.loaded(node)
+            same = node.dtype == wanted
+        else:
+            value = self.real(node)
+            if not _vanishes(Fn.ADD, axis, node):
+                value = self._masked(node, value, axis, "0.0")
+            same = False
+        text = value.text
+        if not same:
+            dtype = TRITON_DTYPES[wanted] if wanted else self._case_dtype(product)
+            text = f"{value.operand}.to({dtype})"
+        return text if value.dims == dims else f"tl.trans({text})"
+
+    def _case_dtype(self, product: MatrixProduct) -> str:
+        """The dtype of the case, as a tensor operand has it, else as any tensor of the kernel."""
+        for side in (product.left, product.right):
+            if isinstance(side, Input) and side.dtype is None:
+                return f"{self.loaded(side).text}.dtype"
+        return self.frame.case_dtype()
+
+
+def _literal(value: Value) -> bool:
+    return value.text.startswith("float(") or value.text.replace(".", "").replace("-", "").isalnum()
+
+
+def _vanishes(fold: Fn, axis: str, term: Node) -> bool:
+    """Whether ``term`` is the unit of a sum at lanes of ``axis`` that do not exist, because every
+    factor is a tensor with that axis, whose loads give 0 there."""
+    return fold is Fn.ADD and all(isinstance(f, Input) and axis in f.order for f in factors(term))
+
+
+def _integer_unit(node: Reduce) -> str:
+    """The unit of a fold of integers; int32 has no infinity, so its ends stand for it."""
+    return {Fn.ADD: "0", Fn.MUL: "1", Fn.MAX: "-2147483648", Fn.MIN: "2147483647"}[node.fn]

@@ -1,0 +1,76 @@
+"""What one printed launch is: its text and the parameters that a caller must pass, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.node import Node
+
+TRITON_DTYPES = {
+    "fp16": "tl.float16",
+    "bf16": "tl.bfloat16",
+    "fp32": "tl.float32",
+    "int8": "tl.int8",
+    "int16": "tl.int16",
+    "int32": "tl.int32",
+    "int64": "tl.int64",
+    "bool": "tl.int1",
+}
+
+
+@dataclass(frozen=True)
+class TensorArgument:
+    """A tensor that a launch reads or writes. ``strides``: (axis, parameter), without the
+    innermost axis, whose stride is 1. ``dtype`` None: that of the case."""
+
+    name: str
+    pointer: str
+    order: tuple[str, ...]
+    dtype: str | None
+    strides: tuple[tuple[str, str], ...]
+    written: bool
+
+
+@dataclass(frozen=True)
+class ScalarArgument:
+    """A number that the launcher computes from ``value`` (a node without axes and tensors)."""
+
+    parameter: str
+    type: str  # fp32 or i32
+    value: Node
+
+
+@dataclass(frozen=True)
+class TileArgument:
+    """The constexprs of a tile dimension. ``least``: the fewest positions that may be passed.
+
+    ``even`` says that the tile divides the size, so that no lane is ever masked. ``whole``: the
+    tile holds the entire axis.
+    """
+
+    axis: str
+    tile: str
+    even: str
+    least: int
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One printed ``@triton.jit`` function.
+
+    Parameters in order: pointers, strides, ``sizes`` (axis, parameter), ``scalars``, then the
+    constexprs ``tiles`` and, if ``precise``, ``PRECISION``. ``helpers``: the functions and
+    constants of the file that the text uses.
+    """
+
+    name: str
+    text: str
+    block: BlockGraph
+    tensors: tuple[TensorArgument, ...]
+    sizes: tuple[tuple[str, str], ...]
+    scalars: tuple[ScalarArgument, ...]
+    tiles: tuple[TileArgument, ...]
+    precise: bool
+    helpers: tuple[str, ...]

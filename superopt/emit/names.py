@@ -1,0 +1,38 @@
+"""Names in printed text: from what they stand for, never from ``id`` or hash, never twice."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+RESERVED = frozenset(
+    {
+        *keyword.kwlist,
+        *keyword.softkwlist,
+        *dir(builtins),
+        *("torch", "triton", "tl", "math", "os", "sys", "NamedTuple"),
+        *("PRECISION", "_max", "_min", "_mul", "_tanh", "_sigmoid"),
+        *("Launch", "Plan", "PLANS", "LOG2E", "LN2", "PI", "reference", "self_test"),
+        *("out", "plan", "pid", "launch", "programs", "sizes", "case", "real", "dtype", "device"),
+    }
+)
+
+
+class Namer:
+    """Hands out identifiers of one scope: the wished name, or it with a number behind."""
+
+    def __init__(self, taken: frozenset[str] = RESERVED) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, wish: str) -> str:
+        """An identifier like ``wish`` that this scope has not used yet."""
+        base = re.sub(r"\W", "_", wish)
+        if not base or base[0].isdigit():
+            base = f"_{base}"
+        name, count = base, 1
+        while name in self._taken:
+            count += 1
+            name = f"{base}_{count}"
+        self._taken.add(name)
+        return name

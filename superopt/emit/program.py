@@ -1,0 +1,228 @@
+"""Where a printed program stands: names, parameters, program ids, lanes and masks.
+
+A tiled axis ``m`` has, as far as they are used: ``m_first`` (its tile's first position),
+``m_lane`` (0 .. tile - 1), ``m_at`` (the positions) and ``m_in`` (which of them exist). A grid
+axis without tile has its position ``m_at`` alone. Names are made on first use.
+"""
+
+from __future__ import annotations
+
+from superopt.emit.kernel import ScalarArgument
+from superopt.emit.kernel import TensorArgument
+from superopt.emit.kernel import TileArgument
+from superopt.emit.names import Namer
+from superopt.emit.value import Value
+from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
+from superopt.ugraph.contraction import LEAST
+from superopt.ugraph.contraction import matrix_axes
+from superopt.ugraph.contraction import tile_axes
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Node
+from superopt.ugraph.scalar import Kind
+
+
+class Frame:
+    """The surroundings of one kernel's expressions; ``lines`` is the code outside of walks."""
+
+    def __init__(self, block: BlockGraph) -> None:
+        self.block = block
+        self.places: dict[str, Place] = block.place
+        self.order = tile_axes(block)
+        self.names = Namer()
+        self.lines = Writer(1)
+        self.inner: Writer | None = None  # the body of the walk in hand
+        self.walked: str | None = None  # its axis
+        self.helpers: dict[str, None] = {}
+        self.precise = False
+        self._stems: dict[str, str] = {}
+        self._known: dict[tuple[str, str], str] = {}
+        self._local: dict[tuple[str, str], str] = {}
+        self._names_of: dict[tuple[str, str], str] = {}
+        self._sizes: dict[str, str] = {}
+        self._scalars: dict[tuple[Node, str], ScalarArgument] = {}
+        self._tensors: dict[str, TensorArgument] = {}
+        self._tiles: dict[str, TileArgument] = {}
+        matrix = matrix_axes(block)
+        for axis in self.order:
+            stem = self.stem(axis)
+            self._tiles[axis] = TileArgument(
+                axis,
+                self.names.fresh(f"TILE_{stem.upper()}"),
+                self.names.fresh(f"EVEN_{stem.upper()}"),
+                LEAST if axis in matrix else 1,
+                isinstance(self.places[axis], Whole),
+            )
+
+    # Parameters, in the order in which the kernel takes them.
+
+    @property
+    def tensors(self) -> tuple[TensorArgument, ...]:
+        reads = [t for t in self._tensors.values() if not t.written]
+        return (*reads, *(t for t in self._tensors.values() if t.written))
+
+    @property
+    def sizes(self) -> tuple[tuple[str, str], ...]:
+        placed = [a for a in self.places if a in self._sizes]
+        other = [a for a in self._sizes if a not in self.places]
+        return tuple((a, self._sizes[a]) for a in (*placed, *other))
+
+    @property
+    def scalars(self) -> tuple[ScalarArgument, ...]:
+        return tuple(self._scalars.values())
+
+    @property
+    def tiles(self) -> tuple[TileArgument, ...]:
+        return tuple(self._tiles.values())
+
+    def stem(self, axis: str) -> str:
+        """The part of an identifier that stands for ``axis``."""
+        if axis not in self._stems:
+            base = "".join(c if c.isalnum() else "_" for c in axis)
+            taken = {s.upper() for s in self._stems.values()}
+            while base.upper() in taken:
+                base += "_"
+            self._stems[axis] = base
+        return self._stems[axis]
+
+    def size(self, axis: str) -> str:
+        if axis not in self._sizes:
+            self._sizes[axis] = self.names.fresh(f"{self.stem(axis)}_size")
+        return self._sizes[axis]
+
+    def scalar(self, node: Node, type_: str, wish: str) -> str:
+        """The parameter that holds ``node``, which the launcher computes."""
+        if (node, type_) not in self._scalars:
+            self._scalars[node, type_] = ScalarArgument(self.names.fresh(wish), type_, node)
+        return self._scalars[node, type_].parameter
+
+    def tensor(
+        self, name: str, order: tuple[str, ...], dtype: str | None, written: bool
+    ) -> TensorArgument:
+        if name in self._tensors:
+            if self._tensors[name].written != written:
+                raise NotEmittable(f"one kernel reads and writes tensor {name!r}")
+            return self._tensors[name]
+        pointer = self.names.fresh(f"{name}_ptr")
+        strides = tuple((a, self.names.fresh(f"{name}_stride_{self.stem(a)}")) for a in order[:-1])
+        self._tensors[name] = TensorArgument(name, pointer, order, dtype, strides, written)
+        return self._tensors[name]
+
+    def case_dtype(self) -> str:
+        """Text of the dtype of the case, as some tensor of this kernel has it."""
+        for tensor in self.tensors:
+            if tensor.dtype is None:
+                return f"{tensor.pointer}.dtype.element_ty"
+        return "tl.float32"
+
+    def tile(self, axis: str) -> str:
+        return self._tiles[axis].tile
+
+    # Positions.
+
+    def programs(self) -> None:
+        """Prints which tile of each grid axis this program has; the last of the order is fastest."""
+        turns = self.block.order
+        grid = [a for a, p in self.places.items() if isinstance(p, Grid)]
+        if sorted(t.axis for t in turns) != sorted(grid):
+            raise NotEmittable("the order of programs does not name every grid axis once")
+        if turns:
+            self.lines.line("pid = tl.program_id(0)")
+        for count, turn in enumerate(reversed(turns)):
+            axis, last = turn.axis, count == len(turns) - 1
+            tiled = self.places[axis] == Grid()
+            name = self.names.fresh(f"{self.stem(axis)}_{'tile' if tiled else 'at'}")
+            self._known[axis, "tile" if tiled else "at"] = name
+            number = self.size(axis)
+            if tiled and not (last and not turn.reverse):
+                number = self.names.fresh(f"{self.stem(axis)}_tiles")
+                self.lines.line(f"{number} = tl.cdiv({self.size(axis)}, {self.tile(axis)})")
+            text = "pid" if last else f"pid % {number}"
+            self.lines.line(
+                f"{name} = {number} - 1 - {text}" if turn.reverse else f"{name} = {text}"
+            )
+            if not last:
+                self.lines.line(f"pid = pid // {number}")
+
+    def first(self, axis: str) -> str | None:
+        """The first position of the tile in hand; None is 0."""
+        match self.places.get(axis):
+            case Grid(tiled=True):
+                return self._make(axis, "first", f"{self._known[axis, 'tile']} * {self.tile(axis)}")
+            case Whole():
+                return None
+            case Loop() | Split() if axis == self.walked:
+                return self._local[axis, "first"]
+            case _:
+                raise NotEmittable(f"axis {axis!r} has no tile outside of its own walk")
+
+    def begin(self, axis: str, first: str) -> None:
+        """Enters the body of a walk; ``first`` is the variable of its loop."""
+        self.inner, self.walked = Writer(2), axis
+        self._local = {(axis, "first"): first}
+
+    def end(self) -> Writer:
+        """Leaves the body, which is returned."""
+        assert self.inner is not None
+        body, self.inner, self.walked, self._local = self.inner, None, None, {}
+        return body
+
+    def lane(self, axis: str) -> str:
+        return self._make(axis, "lane", f"tl.arange(0, {self.tile(axis)})", invariant=True)
+
+    def at(self, axis: str) -> Value:
+        """The positions of the tile in hand, or the one position of an axis without tile."""
+        if axis not in self.places:
+            raise NotEmittable(f"axis {axis!r} has no place in the kernel")
+        if axis not in self.order:
+            return Value(self._known[axis, "at"], (), Kind.INT)
+        first, lane = self.first(axis), self.lane(axis)
+        text = lane if first is None else self._make(axis, "at", f"{first} + {lane}")
+        return Value(text, (axis,), Kind.INT)
+
+    def inside(self, axis: str) -> Value:
+        """Which lanes of a tiled axis are positions."""
+        text = f"({self.at(axis).text} < {self.size(axis)}) | {self._tiles[axis].even}"
+        return Value(self._make(axis, "in", text), (axis,), Kind.BOOL)
+
+    def mask(self, dims: tuple[str, ...]) -> str:
+        """Which elements of a tile with ``dims`` (not empty) exist."""
+        return " & ".join(self.inside(a).along(dims) for a in dims)
+
+    def offset(self, tensor: TensorArgument, walked: bool) -> list[str]:
+        """The terms of an address, in elements: those of the walk in hand, or all others.
+
+        Strides are 64-bit parameters, so each product is widened before it is taken.
+        """
+        dims = tuple(a for a in self.order if a in tensor.order)
+        strides = dict(tensor.strides)
+        starts: list[str] = []
+        lanes: list[str] = []
+        for axis in tensor.order:
+            by = f" * {strides[axis]}" if axis in strides else ""
+            if axis not in dims:
+                if not walked:
+                    starts.append(self.at(axis).text + by)
+                continue
+            if (axis == self.walked) == walked and (first := self.first(axis)) is not None:
+                starts.append(first + by)
+            if not walked:
+                lanes.append(Value(self.lane(axis), (axis,), Kind.INT).along(dims) + by)
+        return starts + lanes
+
+    def _make(self, axis: str, what: str, text: str, invariant: bool = False) -> str:
+        local = axis == self.walked and not invariant
+        known, lines = (self._local, self.inner) if local else (self._known, self.lines)
+        assert lines is not None
+        if (axis, what) not in known:
+            # A second walk of the axis takes the names of the first again.
+            if (axis, what) not in self._names_of:
+                self._names_of[axis, what] = self.names.fresh(f"{self.stem(axis)}_{what}")
+            known[axis, what] = self._names_of[axis, what]
+            lines.line(f"{known[axis, what]} = {text}")
+        return known[axis, what]

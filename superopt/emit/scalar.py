@@ -1,0 +1,152 @@
+"""How every scalar function is printed: in a kernel, in the launcher and in the reference.
+
+A pattern's ``{0}``, ``{1}``, ... are the arguments, already in parentheses where they need them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from superopt.ugraph.scalar import INF
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Number
+
+# Triton text. exp and log go through base 2, which is what the hardware computes.
+TRITON: dict[Fn, str] = {
+    Fn.ADD: "{0} + {1}",
+    Fn.SUB: "{0} - {1}",
+    Fn.MUL: "{0} * {1}",
+    Fn.DIV: "{0} / {1}",
+    Fn.MAX: "tl.maximum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)",
+    Fn.MIN: "tl.minimum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)",
+    Fn.ABS: "tl.abs({0})",
+    Fn.EXP: "tl.exp2({0} * LOG2E)",
+    Fn.EXP2: "tl.exp2({0})",
+    Fn.LOG: "tl.log2({0}) * LN2",
+    Fn.LOG2: "tl.log2({0})",
+    Fn.SQRT: "tl.sqrt({0})",
+    Fn.RSQRT: "tl.rsqrt({0})",
+    Fn.TANH: "_tanh({0})",
+    Fn.SIGMOID: "_sigmoid({0})",
+    Fn.ERF: "tl.erf({0})",
+    Fn.LT: "{0} < {1}",
+    Fn.LE: "{0} <= {1}",
+    Fn.EQ: "{0} == {1}",
+    Fn.AND: "{0} & {1}",
+    Fn.OR: "{0} | {1}",
+    Fn.NOT: "~{0}",
+    Fn.WHERE: "tl.where({0}, {1}, {2})",
+}
+
+# Python text of the launcher, in double precision, for scalars that depend on sizes only.
+PYTHON: dict[Fn, str] = {
+    **TRITON,
+    Fn.DIV: "_div({0}, {1})",
+    Fn.MAX: "max({0}, {1})",
+    Fn.MIN: "min({0}, {1})",
+    Fn.ABS: "abs({0})",
+    Fn.EXP: "_exp2({0} * LOG2E.value)",
+    Fn.EXP2: "_exp2({0})",
+    Fn.LOG: "_log2({0}) * LN2.value",
+    Fn.LOG2: "_log2({0})",
+    Fn.SQRT: "_sqrt({0})",
+    Fn.RSQRT: "_div(1.0, _sqrt({0}))",
+    Fn.TANH: "math.tanh({0})",
+    Fn.SIGMOID: "_div(1.0, 1.0 + _exp2(-({0}) * LOG2E.value))",
+    Fn.ERF: "math.erf({0})",
+    Fn.AND: "{0} and {1}",
+    Fn.OR: "{0} or {1}",
+    Fn.NOT: "not {0}",
+    Fn.WHERE: "{1} if {0} else {2}",
+}
+
+# torch text of the reference.
+TORCH: dict[Fn, str] = {
+    **TRITON,
+    Fn.MAX: "torch.maximum({0}, {1})",
+    Fn.MIN: "torch.minimum({0}, {1})",
+    Fn.ABS: "torch.abs({0})",
+    Fn.EXP: "torch.exp({0})",
+    Fn.EXP2: "torch.exp2({0})",
+    Fn.LOG: "torch.log({0})",
+    Fn.LOG2: "torch.log2({0})",
+    Fn.SQRT: "torch.sqrt({0})",
+    Fn.RSQRT: "torch.rsqrt({0})",
+    Fn.TANH: "torch.tanh({0})",
+    Fn.SIGMOID: "torch.sigmoid({0})",
+    Fn.ERF: "torch.erf({0})",
+    Fn.WHERE: "torch.where({0}, {1}, {2})",
+}
+
+# Functions whose pattern is one call or one name: no parentheses around it are ever needed.
+CLOSED = frozenset(
+    {Fn.MAX, Fn.MIN, Fn.ABS, Fn.EXP, Fn.EXP2, Fn.LOG2, Fn.SQRT, Fn.RSQRT, Fn.TANH, Fn.SIGMOID}
+    | {Fn.ERF, Fn.WHERE}
+)
+
+VALUES = {
+    Constant.LOG2E: "1.4426950408889634",
+    Constant.LN2: "0.6931471805599453",
+    Constant.PI: "3.141592653589793",
+}
+
+HELPERS: dict[str, str] = {
+    "_max": '''@triton.jit
+def _max(a, b):
+    """Maximum that keeps NaN (tl.max drops it)."""
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+''',
+    "_min": '''@triton.jit
+def _min(a, b):
+    """Minimum that keeps NaN (tl.min drops it)."""
+    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
+''',
+    "_mul": """@triton.jit
+def _mul(a, b):
+    return a * b
+""",
+    "_tanh": '''@triton.jit
+def _tanh(x):
+    """tanh by exp2 of a negative number, which cannot overflow; near 0, where the difference
+    would cancel, by its series."""
+    e = tl.exp2(tl.abs(x) * (-2.0 * LOG2E))
+    far = (1.0 - e) / (1.0 + e)
+    s = x * x
+    near = x * (1.0 + s * (-0.3333333333333333 + s * (0.13333333333333333 - s * 0.05396825396825397)))
+    return tl.where(tl.abs(x) < 0.25, near, tl.where(x < 0.0, -far, far))
+''',
+    "_sigmoid": '''@triton.jit
+def _sigmoid(x):
+    """1 / (1 + exp(-x)); an overflow to infinity gives the right limit 0."""
+    return 1.0 / (1.0 + tl.exp2(-x * LOG2E))
+''',
+}
+
+# Which helpers a function needs, pointwise and as a fold.
+NEEDS = {Fn.TANH: "_tanh", Fn.SIGMOID: "_sigmoid"}
+FOLDS = {
+    Fn.ADD: "tl.sum({0}, axis={1})",
+    Fn.MUL: "tl.reduce({0}, {1}, _mul)",
+    Fn.MAX: "tl.reduce({0}, {1}, _max)",
+    Fn.MIN: "tl.reduce({0}, {1}, _min)",
+}
+FOLD_NEEDS = {Fn.MUL: "_mul", Fn.MAX: "_max", Fn.MIN: "_min"}
+
+
+def exact(value: Number) -> bool:
+    """Whether a decimal numeral of double precision names ``value`` exactly."""
+    return isinstance(value, float) or Fraction(repr(float(value))) == value
+
+
+def numeral(value: Number, real: bool = True) -> str:
+    """``value`` as text that kernels, launcher and reference understand alike."""
+    if value in (INF, -INF):
+        return 'float("inf")' if value == INF else 'float("-inf")'
+    if not real:
+        return str(value)
+    return repr(float(value)) if exact(value) else f"{_ratio(Fraction(value))}"
+
+
+def _ratio(value: Fraction) -> str:
+    return f"({value.numerator} / {value.denominator})"

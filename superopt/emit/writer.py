@@ -1,0 +1,105 @@
+"""Lines of text with indentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+INDENT = "    "
+
+
+class Writer:
+    """Collects lines; ``depth`` is the indentation of the next one, in levels."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.lines: list[str] = []
+        self.depth = depth
+
+    def line(self, text: str = "") -> None:
+        """A statement, wrapped if it is long; or text that has line breaks already."""
+        broken = text if "\n" in text else wrap(text, self.depth)
+        for part in broken.split("\n"):
+            self.lines.append(INDENT * self.depth + part if part else "")
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """``head`` and, one level deeper, what is written inside the ``with``."""
+        self.line(head)
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+def wrap(text: str, depth: int = 0, width: int = 100) -> str:
+    """One statement, broken into lines of at most ``width`` columns where that is possible.
+
+    It is broken inside its last pair of brackets, one argument a line, and sums between terms;
+    a statement without such brackets gets parentheses.
+    """
+    if len(INDENT * depth + text) <= width:
+        return text
+    end = next((i for i in range(len(text) - 1, -1, -1) if text[i] == ")"), -1)
+    start = _opening(text, end)
+    if (
+        end < len(text) - 2
+        or start <= 0
+        or not (text[start - 1].isalnum() or text[start - 1] == "_")
+    ):
+        target, _, value = text.partition(" = ")
+        return "\n".join([f"{target} = (", *_terms(value, depth + 1, width, ""), ")"])
+    lines = [text[: start + 1]]
+    for argument in split(text[start + 1 : end], ", "):
+        lines += _terms(argument, depth + 1, width, ",")
+    return "\n".join([*lines, text[end:]])
+
+
+def _opening(text: str, end: int) -> int:
+    """Where the bracket that closes at ``end`` opens, or -1."""
+    level = 0
+    for at in range(end, -1, -1):
+        level += (text[at] in ")]") - (text[at] in "([")
+        if level == 0:
+            return at
+    return -1
+
+
+def split(text: str, by: str) -> list[str]:
+    """``text`` cut at every ``by`` that is in no brackets."""
+    found, level, start = [], 0, 0
+    for at, char in enumerate(text):
+        level += (char in "([") - (char in ")]")
+        if level == 0 and at >= start and text.startswith(by, at):
+            found.append(text[start:at])
+            start = at + len(by)
+    return [*found, text[start:]]
+
+
+def _terms(text: str, depth: int, width: int, end: str) -> list[str]:
+    """``text + end`` as lines one level deeper, filled term by term if it is a long sum."""
+    lines: list[str] = []
+    for count, term in enumerate(split(text, " + ")):
+        piece = f"+ {term}" if count else term
+        fits = lines and len(INDENT * depth + lines[-1] + " " + piece) < width
+        if fits:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(piece)
+    lines[-1] += end
+    return [INDENT + line for line in lines]
+
+
+def fill(head: str, arguments: list[str], tail: str, width: int = 100) -> str:
+    """``head(arguments)tail`` with as many arguments on a line as fit."""
+    flat = f"{head}({', '.join(arguments)}){tail}"
+    if len(flat) <= width:
+        return flat
+    lines: list[str] = []
+    for argument in arguments:
+        if lines and len(f"{lines[-1]} {argument},") <= width:
+            lines[-1] += f" {argument},"
+        else:
+            lines.append(f"{INDENT}{argument},")
+    return "\n".join([f"{head}(", *lines, f"){tail}"])

@@ -1,0 +1,101 @@
+"""Well-known operators, written in the language itself, as a user could.
+
+Nothing below this file knows their names: a call is the same as its body written out. Where
+every position of a row is masked (-inf), softmax is 0 and logsumexp is -inf.
+"""
+
+from __future__ import annotations
+
+from superopt.functions import erf
+from superopt.functions import exp
+from superopt.functions import inf
+from superopt.functions import log
+from superopt.functions import maximum
+from superopt.functions import pi
+from superopt.functions import rsqrt
+from superopt.functions import sigmoid
+from superopt.functions import sqrt
+from superopt.functions import tanh
+from superopt.functions import where
+from superopt.tensor import Operand
+from superopt.tensor import Tensor
+from superopt.tensor import refuse
+
+
+def softmax(x: Tensor, axis: str) -> Tensor:
+    """Weights that sum to 1 over ``axis``; all 0 where the whole row is masked."""
+    e = exp(x - _finite_max(x, axis))
+    total = e.sum(axis)
+    return e / where(total == 0, 1, total)
+
+
+def log_softmax(x: Tensor, axis: str) -> Tensor:
+    """The logarithm of ``softmax``; -inf where the whole row is masked."""
+    shifted = x - _finite_max(x, axis)
+    total = exp(shifted).sum(axis)
+    return shifted - log(where(total == 0, 1, total))
+
+
+def logsumexp(x: Tensor, axis: str) -> Tensor:
+    """``log(exp(x).sum(axis))`` without overflow; -inf where the whole row is masked."""
+    m = _finite_max(x, axis)
+    total = exp(x - m).sum(axis)
+    return where(total == 0, -inf, m + log(total))
+
+
+def var(x: Tensor, axis: str) -> Tensor:
+    """The mean squared distance from the mean over ``axis`` (divided by the size)."""
+    return ((x - x.mean(axis)) ** 2).mean(axis)
+
+
+def rms_norm(x: Tensor, axis: str, weight: Operand | None = None, eps: Operand = 1e-6) -> Tensor:
+    """``x`` divided by its root mean square over ``axis``, times ``weight`` if given."""
+    normed = x * rsqrt((x * x).mean(axis) + eps)
+    return normed if weight is None else normed * weight
+
+
+def layer_norm(
+    x: Tensor,
+    axis: str,
+    weight: Operand | None = None,
+    bias: Operand | None = None,
+    eps: Operand = 1e-5,
+) -> Tensor:
+    """``x`` with mean 0 and variance 1 over ``axis``, times ``weight``, plus ``bias``."""
+    centred = x - x.mean(axis)
+    normed = centred * rsqrt((centred**2).mean(axis) + eps)
+    scaled = normed if weight is None else normed * weight
+    return scaled if bias is None else scaled + bias
+
+
+def l2_normalize(x: Tensor, axis: str, eps: Operand = 1e-12) -> Tensor:
+    """``x`` divided by its length over ``axis``, or by ``eps`` if that is larger."""
+    return x / maximum(sqrt((x * x).sum(axis)), eps)
+
+
+def relu(x: Tensor) -> Tensor:
+    """``x`` where it is positive, else 0."""
+    return maximum(x, 0)
+
+
+def silu(x: Tensor) -> Tensor:
+    """``x * sigmoid(x)``, also called swish."""
+    return x * sigmoid(x)
+
+
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """``x`` times the normal distribution function of ``x``.
+
+    ``approximate="tanh"``: the usual approximation by a hyperbolic tangent.
+    """
+    if approximate not in ("none", "tanh"):
+        refuse(f"approximate={approximate!r} is unknown; 'none' and 'tanh' are known")
+    if approximate == "tanh":
+        return 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + erf(x * rsqrt(2)))
+
+
+def _finite_max(x: Tensor, axis: str) -> Tensor:
+    """The maximum over ``axis``, or 0 where the whole row is -inf, so that x - max is defined."""
+    m = x.max(axis)
+    return where(m == -inf, 0, m)

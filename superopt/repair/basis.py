@@ -1,0 +1,214 @@
+"""Finite rank: a term as a sum (or extremum) of products, and the basis that is kept.
+
+Theory: ``g(x, u) = sum_k a_k(x) b_k(u)``. The kept basis is ``g`` and its derivatives by ``x``
+(at fixed ``u``): they span the same functions of ``u``, and are centred where ``g`` is
+(``(u - x)^2`` gives ``u - x`` and ``1``, not raw powers). With rows ``D(x)`` over the ``b_k``,
+moving from ``x`` to ``x'`` is ``D(x') D(x)^-1``. The rank is that of the matrix of coefficients
+after collecting, not the number of monomials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from superopt.errors import NoRepair
+from superopt.repair.expression import Expr
+from superopt.repair.expression import expanded
+from superopt.repair.record import words
+from superopt.repair.span import Span
+from superopt.repair.symbolic import Product
+from superopt.repair.symbolic import Reading
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+
+MOST = 8
+"""The largest rank: smooth functions of infinite rank look low-rank, and more would not pay."""
+
+
+@dataclass(frozen=True)
+class Separation:
+    """A term of finite rank.
+
+    ``parts``: pairs ``(a(x), b(u))`` with ``g = fold_k action(a_k, b_k)``. ``basis``: the kept
+    functions at the new ``x``; the first is ``g`` itself. ``moves``: the change of basis over
+    old and new states, ``None`` where an entry is absent. ``uses``: which ``b_k`` each basis
+    function is made of. ``determinant``: of the basis over the ``b_k``; where it vanishes the
+    change of basis does not exist.
+    """
+
+    action: Fn
+    parts: tuple[tuple[Node, Node], ...]
+    basis: tuple[Node, ...]
+    moves: tuple[tuple[Node | None, ...], ...]
+    uses: tuple[tuple[int, ...], ...]
+    determinant: Node
+
+
+def separate(
+    term: Node, axis: str, moving: frozenset[State], fold: Fn, known: Mapping[Node, Span]
+) -> Separation:
+    """The separation of ``term``, which ``fold`` folds over ``axis`` while ``moving`` states move.
+
+    Raises:
+        NoRepair: no finite rank was found; the message names the term that prevents it.
+    """
+    reading = Reading(axis, moving, known)
+    e = reading.read(term)
+    if fold in (Fn.MAX, Fn.MIN):
+        sum_ = reading.add(e)
+        if sum_ is not None:
+            move = sp.expand(sum_.a - reading.backward(sum_.a))
+            return _rank_one(reading, term, Fn.ADD, sum_, move, sp.Integer(1))
+        product = reading.split(e)
+        if product is not None and product.a.is_positive:
+            move = _tidy(product.a / reading.backward(product.a))
+            return _rank_one(reading, term, Fn.MUL, product, move, product.a)
+        why = "is no sum and no product with a positive factor"
+        raise NoRepair(f"no finite rank found: {words(term)} {why} of {reading.who}")
+    if fold is not Fn.ADD:
+        raise NoRepair(f"no repair is known for a fold by {fold.symbol}")
+    product = reading.split(e)
+    if product is not None:
+        move = _tidy(product.a / reading.backward(product.a))
+        return _rank_one(reading, term, Fn.MUL, product, move, product.a)
+    return _several(reading, term, e)
+
+
+def _rank_one(
+    reading: Reading, term: Node, action: Fn, part: Product, move: Expr, determinant: Expr
+) -> Separation:
+    parts = ((reading.write(part.a), reading.write(part.b)),)
+    return Separation(
+        action, parts, (term,), ((reading.write(move),),), ((0,),), reading.write(determinant)
+    )
+
+
+def _several(reading: Reading, term: Node, e: Expr) -> Separation:
+    """The general case of a sum."""
+    parts = _collected(reading, term, e)
+    rank = len(parts)
+    basis, rows = _basis(reading, e, [p.a for p in parts])
+    if len(rows) < rank:
+        raise NoRepair(f"no basis of rank {rank} found for {words(term)}")
+    d = sp.Matrix(rows)
+    determinant = _tidy(d.det(method="berkowitz"))
+    inverse = reading.backward(d.adjugate() / determinant)
+    change = (d * inverse).applyfunc(_tidy)
+    nodes = (term, *(reading.write(k) for k in basis[1:]))
+    return Separation(
+        Fn.MUL,
+        tuple((reading.write(p.a), reading.write(p.b)) for p in parts),
+        nodes,
+        tuple(
+            tuple(None if x == 0 else reading.write(x) for x in change.row(i)) for i in range(rank)
+        ),
+        tuple(tuple(k for k in range(rank) if row[k] != 0) for row in rows),
+        reading.write(determinant),
+    )
+
+
+def _collected(reading: Reading, term: Node, e: Expr) -> list[Product]:
+    """The fewest products whose sum is ``e``: a full-rank factorisation of the coefficients."""
+    by: dict[Expr, dict[Expr, Expr]] = {}  # function of u -> function of x -> coefficient
+    for summand in sp.Add.make_args(reading.without_logs(expanded(e))):
+        product = reading.split(summand)
+        if product is None:
+            text = words(_spoken(reading, summand, term))
+            raise NoRepair(f"no finite rank found: {text} does not separate from {reading.who}")
+        scale, b = product.b.as_independent(*reading.us, as_Add=False)
+        for piece in sp.Add.make_args(expanded(product.a)):
+            more, a = piece.as_independent(*reading.ys, as_Add=False)
+            row = by.setdefault(b, {})
+            row[a] = row.get(a, sp.Integer(0)) + scale * more
+    functions = sorted({a for row in by.values() for a in row}, key=sp.default_sort_key)
+    keys = sorted(by, key=sp.default_sort_key)
+    m = sp.Matrix([[by[b].get(a, sp.Integer(0)) for a in functions] for b in keys])
+    reduced, pivots = m.rref(simplify=sp.cancel, iszerofunc=lambda x: sp.cancel(x) == 0)
+    if len(pivots) > MOST:
+        raise NoRepair(f"the rank {len(pivots)} of {words(term)} is above {MOST}")
+    return [
+        Product(
+            sp.Add(*(reduced[k, i] * a for i, a in enumerate(functions))),
+            sp.Add(*(m[i, pivot] * b for i, b in enumerate(keys))),
+        )
+        for k, pivot in enumerate(pivots)
+    ]
+
+
+def _spoken(reading: Reading, e: Expr, otherwise: Node) -> Node:
+    """``e`` as a node if there is one."""
+    try:
+        return reading.write(e)
+    except NoRepair:
+        return otherwise
+
+
+def _basis(reading: Reading, e: Expr, a: list[Expr]) -> tuple[list[Expr], list[list[Expr]]]:
+    """``e`` and as many derivatives of it as there are independent ones, with their rows."""
+    basis, rows = [e], [a]
+    at = {y: sp.sqrt(sp.prime(i + 2)) / 2 for i, y in enumerate(reading.ys)}
+    at |= {z: sp.sqrt(sp.prime(i + 40)) / 3 for i, z in enumerate(_fixed(reading, a))}
+    waiting = [(e, a)]
+    while waiting and len(rows) < len(a):
+        function, row = waiting.pop(0)
+        for y in reading.ys:
+            k, derived = sp.diff(function, y), [sp.diff(x, y) for x in row]
+            if len(rows) == len(a) or not _independent([*rows, derived], at):
+                continue
+            k, derived = _shortened(k, derived, basis, rows)
+            basis.append(k)
+            rows.append(derived)
+            waiting.append((k, derived))
+    return basis, rows
+
+
+def _fixed(reading: Reading, a: list[Expr]) -> list[Expr]:
+    found = {s for x in a for s in x.free_symbols} - set(reading.ys)
+    return sorted(found, key=sp.default_sort_key)
+
+
+def _independent(rows: list[list[Expr]], at: Mapping[Expr, Expr]) -> bool:
+    """Whether the last row is no combination of the others, at one point, in 30 digits.
+
+    A hint only: what is built on it is judged.
+    """
+    vectors = [[sp.N(x.subs(at), 30) for x in row] for row in rows]
+    kept: list[list[Expr]] = []
+    for vector in vectors:
+        rest = list(vector)
+        for other in kept:
+            scale = sum(x * y for x, y in zip(rest, other, strict=True)) / sum(x * x for x in other)
+            rest = [x - scale * y for x, y in zip(rest, other, strict=True)]
+        size = sum(x * x for x in vector)
+        if sum(x * x for x in rest) <= size * sp.Float("1e-20"):
+            return False
+        kept.append(rest)
+    return True
+
+
+def _shortened(
+    k: Expr, row: list[Expr], basis: list[Expr], rows: list[list[Expr]]
+) -> tuple[Expr, list[Expr]]:
+    """A derivative without the multiples of earlier functions that can be taken out, scaled."""
+    for other, its in zip(basis, rows, strict=True):
+        scales = {_tidy(x / y) for x, y in zip(row, its, strict=True) if y != 0 and x != 0}
+        for scale in sorted((s for s in scales if s.is_Rational), key=sp.default_sort_key):
+            left = [_tidy(x - scale * y) for x, y in zip(row, its, strict=True)]
+            if left.count(0) > row.count(0):
+                k, row = k - scale * other, left
+                break
+    shapes = [sp.factor_terms(k), sp.factor(k)]
+    k = min(shapes, key=lambda s: (sp.count_ops(s), sp.default_sort_key(s)))
+    scale = k.as_coeff_Mul()[0]
+    return k / scale, [_tidy(x / scale) for x in row]
+
+
+def _tidy(e: Expr) -> Expr:
+    """Cancelled, with exponentials joined, so that only differences are exponentiated."""
+    if e.is_number:
+        return e
+    return sp.powsimp(sp.cancel(sp.powsimp(expanded(e), combine="exp")), combine="exp")

@@ -1,0 +1,184 @@
+"""The repair of one premature carry: separation, basis, guards, or a reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
+
+from superopt.errors import NoRepair
+from superopt.repair.basis import Separation
+from superopt.repair.basis import separate
+from superopt.repair.guard import EXTREMA
+from superopt.repair.guard import Point
+from superopt.repair.guard import Regions
+from superopt.repair.guard import guarded_factor
+from superopt.repair.guard import guarded_term
+from superopt.repair.guard import neutral
+from superopt.repair.guard import regular_form
+from superopt.repair.record import Guard
+from superopt.repair.record import Repair
+from superopt.repair.record import states
+from superopt.repair.record import words
+from superopt.repair.span import span
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Move
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Number
+from superopt.ugraph.walk import topo
+
+ZERO = Const(Fraction(0))
+
+
+def derive(carry: Carry, axis: str, meanings: Sequence[Carry], standing: Sequence[Carry]) -> Repair:
+    """The repair of ``carry``, whose term reads new states of carries of its own walk.
+
+    ``meanings``: the walk's carries before this one, with terms that say what their states
+    mean. ``standing``: the same as they are computed (repaired).
+
+    Raises:
+        NoRepair: there is none, or none was found; the message names the term.
+    """
+    read = states(carry.term)
+    moving = frozenset(c.state for c in meanings if c.name in read)
+    regions = Regions(meanings)
+    term, resolved = regular_form(carry.term, axis, regions.points)
+    found = separate(term, axis, moving, carry.fold, regions.regular)
+    for point in resolved:
+        value = span(carry.term, regions.at_point(point, True, True)).point
+        if value not in (carry.fold.unit, Fraction(0)):
+            raise NoRepair(f"{words(carry.term)} is chosen anew when {point.producer.name} moves")
+    producers = tuple(c for c in standing if c.name in read)
+    if not span(found.determinant, regions.regular).nonzero:
+        return _deferred(carry, axis, producers, found)
+    return _moved(carry, axis, producers, found, regions)
+
+
+def _moved(
+    carry: Carry, axis: str, producers: tuple[Carry, ...], found: Separation, regions: Regions
+) -> Repair:
+    """The repair that keeps the basis at the current ``x``."""
+    rank = len(found.basis)
+    basis = (carry.term, *found.basis[1:])
+    names = [carry.name, *(f"{carry.name}_{i}" for i in range(1, rank))]
+    quiet = [_quiet(carry, found, i, regions) for i in range(rank)]
+    overs = _overs(carry, axis, basis, found.moves)
+    guards: list[Guard] = []
+    components: list[Carry] = []
+    for i in range(rank):
+        moves: list[Move] = []
+        for j, factor in enumerate(found.moves[i]):
+            if factor is None:
+                continue
+            harmless = {p: v is not None for p, v in quiet[j].items()}
+            safe = guarded_factor(
+                names[i], factor, i == j, found.action, regions, harmless, carry.term
+            )
+            guards += safe.guards
+            moves.append(Move(names[j], safe.node))
+        absorbed = guarded_term(names[i], basis[i], regions, quiet[i])
+        guards += absorbed.guards
+        term = _varying(absorbed.node, axis, carry.fold)
+        components.append(Carry(names[i], overs[i], carry.fold, term, tuple(moves), found.action))
+    return Repair(
+        axis,
+        carry,
+        producers,
+        tuple(components),
+        found.moves,
+        found.parts,
+        components[0].state,
+        tuple(dict.fromkeys(guards)),
+        _facts(producers),
+    )
+
+
+def _deferred(carry: Carry, axis: str, producers: tuple[Carry, ...], found: Separation) -> Repair:
+    """Nothing moves: functions of ``u`` are folded and the producers act once, at the end.
+
+    Chosen where the basis degenerates (a factor that may be zero cannot be divided out).
+    """
+    for _, b in found.parts:
+        wild = [n for n in topo([b]) if _explodes(n, axis)]
+        if wild:
+            raise NoRepair(
+                f"{words(found.determinant)} may vanish, and {words(wild[0])} deferred to the end"
+                " would overflow"
+            )
+    components = tuple(
+        Carry(
+            f"{carry.name}_{k}",
+            tuple(a for a in carry.over if a in b.axes),
+            carry.fold,
+            _varying(b, axis, carry.fold),
+            (),
+            found.action,
+        )
+        for k, (_, b) in enumerate(found.parts)
+    )
+    acted = [
+        Map(found.action, (a, c.state)) for (a, _), c in zip(found.parts, components, strict=True)
+    ]
+    finalise = reduce(lambda a, b: Map(carry.fold, (a, b)), acted)
+    one = Const(Fraction(1)) if found.action is Fn.MUL else ZERO
+    rank = len(components)
+    factors = tuple(tuple(one if i == j else None for j in range(rank)) for i in range(rank))
+    facts = _facts(producers)
+    return Repair(axis, carry, producers, components, factors, found.parts, finalise, (), facts)
+
+
+def _explodes(node: Node, axis: str) -> bool:
+    """Whether an exponential of values along the walk is not known to be at most one."""
+    match node:
+        case Map(fn=Fn.EXP | Fn.EXP2, args=(arg,)):
+            return axis in node.axes and span(arg, {}).hi > 0
+        case _:
+            return False
+
+
+def _quiet(carry: Carry, found: Separation, i: int, regions: Regions) -> dict[Point, Number | None]:
+    """Per point, the fixed value of component ``i`` there (None: it has no fixed value)."""
+    quiet: dict[Point, Number | None] = {}
+    for point in regions.points:
+        values = {
+            neutral(found.parts[k][1], point, carry.fold, found.action) for k in found.uses[i]
+        }
+        quiet[point] = values.pop() if len(values) == 1 else None
+    return quiet
+
+
+def _overs(
+    carry: Carry, axis: str, basis: tuple[Node, ...], moves: tuple[tuple[Node | None, ...], ...]
+) -> list[tuple[str, ...]]:
+    """The axes of each component: its term's, its factors', and its sources'."""
+    rank = len(basis)
+    axes = [set(carry.over), *(set(k.axes) - {axis} for k in basis[1:])]
+    for _ in range(rank):
+        for i in range(rank):
+            for j, factor in enumerate(moves[i]):
+                if factor is not None:
+                    axes[i] |= set(factor.axes) | axes[j]
+    return [tuple(a for a in carry.over if a in found) for found in axes]
+
+
+def _varying(term: Node, axis: str, fold: Fn) -> Node:
+    """``term`` as a value along the walk: every position contributes, a constant too."""
+    if axis in term.axes:
+        return term
+    here = Map(Fn.LE, (ZERO, Index(axis)))
+    return Map(Fn.WHERE, (here, term, Const(fold.unit)))
+
+
+def _facts(producers: tuple[Carry, ...]) -> tuple[Node, ...]:
+    """What holds between two tiles: a maximum only rises, a minimum only falls."""
+    facts: list[Node] = []
+    for p in producers:
+        if p.fold in EXTREMA and not p.moves:
+            pair: tuple[State, State] = (p.old, p.state)
+            facts.append(Map(Fn.LE, pair if p.fold is Fn.MAX else pair[::-1]))
+    return tuple(facts)

@@ -1,0 +1,238 @@
+"""Which folds share a walk: every grouping that respects dependence, legal or not.
+
+A fold may share a walk with a fold that it reads. Such a read is *premature* (inside the walk
+the value is that of a prefix); it stays in the block graph as it is, and ``repair`` must save
+it or refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from superopt.errors import NoFusion
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
+from superopt.ugraph.walk import substitute
+from superopt.ugraph.walk import topo
+
+Passes = tuple[tuple[str, tuple[Reduce, ...]], ...]
+"""The walks of a kernel in order: axis and folds. A walk without folds only stores."""
+
+_LABEL = {Fn.ADD: "sum", Fn.MUL: "product"}
+
+
+@dataclass(frozen=True)
+class _Item:
+    """Something that needs a walk: a fold, or a store of a value with a looped axis.
+
+    ``needs``: positions (in the list of items) of the folds that it reads.
+    """
+
+    axis: str
+    what: Reduce | Store
+    needs: tuple[int, ...]
+
+    @property
+    def is_store(self) -> bool:
+        """A store must come after its folds are final; a fold may be fused with them."""
+        return isinstance(self.what, Store)
+
+
+def groupings(stores: Sequence[Store], looped: Collection[str], limit: int = 64) -> list[Passes]:
+    """All ways to group the folds over ``looped`` axes into walks, fewest walks first.
+
+    At most ``limit`` of them. No looped axis at all gives one grouping without walks.
+
+    Raises:
+        NoFusion: a fold's value or a store has two looped axes, which needs nested walks.
+    """
+    items = _items(stores, looped)
+    found: dict[Passes, None] = {}
+    for count in range(len(items) + 1):
+        for blocks in _partitions(items, count):
+            ordered = _ordered(items, blocks)
+            if ordered is not None:
+                found[tuple((_axis(items, b), _folds(items, b)) for b in ordered)] = None
+            if len(found) >= limit:
+                return list(found)
+    return list(found)
+
+
+def fuse(
+    stores: Sequence[Store],
+    places: Sequence[tuple[str, Place]],
+    order: Sequence[Turn],
+    passes: Passes,
+) -> BlockGraph:
+    """The block graph with these walks: looped folds become carries, named by fold and number.
+
+    Stores with a looped axis go into the first walk of that axis that follows all their folds,
+    the others behind the last walk. Premature reads are left in place.
+
+    Raises:
+        NoFusion: ``passes`` miss a fold or come in a wrong order, or a split axis would have
+            several walks or a store inside.
+    """
+    looped = [a for a, p in places if isinstance(p, Loop | Split)]
+    walk_of = {fold: i for i, (_, folds) in enumerate(passes) for fold in folds}
+    items = _items(stores, looped)
+    _check(items, walk_of)
+    carries = _carries(items, [a for a, _ in places])
+    states: dict[Node, Node] = {fold: carry.state for fold, carry in carries.items()}
+    inside: dict[int, list[Store]] = {}
+    after: list[Store] = []
+    by_store = {item.what: item for item in items if item.is_store}
+    for store in stores:
+        placed = Store(store.name, store.order, store.dtype, substitute(store.value, states))
+        if store in by_store:
+            inside.setdefault(_home(by_store[store], items, passes, walk_of), []).append(placed)
+        else:
+            after.append(placed)
+    walks = tuple(
+        Walk(axis, tuple(carries[f] for f in folds), tuple(inside.get(i, ())))
+        for i, (axis, folds) in enumerate(passes)
+    )
+    for axis, place in places:
+        mine = [w for w in walks if w.axis == axis]
+        if isinstance(place, Split) and (len(walks) != 1 or len(mine) != 1 or mine[0].stores):
+            raise NoFusion(f"axis {axis!r} is split, which allows one walk and no store inside it")
+    return BlockGraph(tuple(places), walks, tuple(after), tuple(order))
+
+
+def _items(stores: Sequence[Store], looped: Collection[str]) -> list[_Item]:
+    """Folds over looped axes (arguments first), then the stores that need a walk."""
+    position: dict[Node, int] = {}
+    items: list[_Item] = []
+    needs: dict[Node, frozenset[int]] = {}
+    for node in topo([s.value for s in stores]):
+        read = frozenset(_reads(node, needs))
+        if isinstance(node, Reduce) and node.axis in looped:
+            if others := [a for a in node.axes if a in looped]:
+                raise NoFusion(
+                    f"a fold over {node.axis!r} inside a walk of {others[0]!r}: walks do not nest"
+                )
+            position[node] = len(items)
+            items.append(_Item(node.axis, node, tuple(sorted(read))))
+            read = read | {position[node]}
+        needs[node] = read
+    for store in stores:
+        axes = [a for a in store.value.axes if a in looped]
+        if len(axes) > 1:
+            raise NoFusion(f"{store.name!r} has two looped axes, {axes[0]!r} and {axes[1]!r}")
+        if axes:
+            items.append(_Item(axes[0], store, tuple(sorted(needs[store.value]))))
+    return items
+
+
+def _reads(node: Node, needs: dict[Node, frozenset[int]]) -> Iterator[int]:
+    for child in children(node):
+        yield from needs[child]
+
+
+def _partitions(items: Sequence[_Item], count: int) -> Iterator[list[list[int]]]:
+    """Set partitions of the items into ``count`` blocks of one axis each (growth strings)."""
+
+    def grow(i: int, blocks: list[list[int]]) -> Iterator[list[list[int]]]:
+        if count - len(blocks) > len(items) - i:
+            return
+        if i == len(items):
+            yield [list(b) for b in blocks]
+            return
+        for block in blocks:
+            if items[block[0]].axis == items[i].axis and not _clash(items, block, i):
+                block.append(i)
+                yield from grow(i + 1, blocks)
+                block.pop()
+        if len(blocks) < count:
+            blocks.append([i])
+            yield from grow(i + 1, blocks)
+            blocks.pop()
+
+    yield from grow(0, [])
+
+
+def _clash(items: Sequence[_Item], block: Sequence[int], new: int) -> bool:
+    """Whether item ``new`` stores a value that this very walk still folds."""
+    return items[new].is_store and any(i in items[new].needs for i in block)
+
+
+def _ordered(items: Sequence[_Item], blocks: Sequence[Sequence[int]]) -> list[list[int]] | None:
+    """Blocks so that needs come first, the earliest item first; None if they need each other."""
+    home = {i: b for b, block in enumerate(blocks) for i in block}
+    before = [
+        {home[n] for i in block for n in items[i].needs} - {b} for b, block in enumerate(blocks)
+    ]
+    done: list[int] = []
+    while len(done) < len(blocks):
+        ready = [b for b in range(len(blocks)) if b not in done and before[b] <= set(done)]
+        if not ready:
+            return None
+        done.append(ready[0])
+    return [list(blocks[b]) for b in done]
+
+
+def _axis(items: Sequence[_Item], block: Sequence[int]) -> str:
+    return items[block[0]].axis
+
+
+def _folds(items: Sequence[_Item], block: Sequence[int]) -> tuple[Reduce, ...]:
+    return tuple(w for i in block if isinstance(w := items[i].what, Reduce))
+
+
+def _check(items: Sequence[_Item], walk_of: dict[Reduce, int]) -> None:
+    for item in items:
+        if not isinstance(item.what, Reduce):
+            continue
+        if item.what not in walk_of:
+            raise NoFusion(f"the passes lack a fold over {item.axis!r}")
+        for need in item.needs:
+            needed = items[need].what
+            assert isinstance(needed, Reduce)
+            if walk_of[needed] > walk_of[item.what]:
+                raise NoFusion(f"a fold over {item.axis!r} comes before a fold that it reads")
+
+
+def _carries(items: Sequence[_Item], axes: Sequence[str]) -> dict[Reduce, Carry]:
+    """One carry a fold; names count per fold in the order of dependence."""
+    carries: dict[Reduce, Carry] = {}
+    counts: dict[str, int] = {}
+    for item in items:
+        fold = item.what
+        if not isinstance(fold, Reduce):
+            continue
+        label = _LABEL.get(fold.fn, fold.fn.symbol)
+        name = f"{label}{counts.get(label, 0)}"
+        counts[label] = counts.get(label, 0) + 1
+        over = tuple(a for a in axes if a in fold.axes)
+        states: dict[Node, Node] = {f: c.state for f, c in carries.items()}
+        term = substitute(fold.arg, states)
+        if fold.axis not in term.axes:
+            raise NoFusion(f"a fold over {fold.axis!r} of a value that lacks the axis")
+        carries[fold] = Carry(name, over, fold.fn, term)
+    return carries
+
+
+def _home(item: _Item, items: Sequence[_Item], passes: Passes, walk_of: dict[Reduce, int]) -> int:
+    """The first walk of the store's axis behind every fold that the store reads."""
+    last = -1
+    for need in item.needs:
+        fold = items[need].what
+        assert isinstance(fold, Reduce)
+        last = max(last, walk_of[fold])
+    for i, (axis, _) in enumerate(passes):
+        if i > last and axis == item.axis:
+            return i
+    raise NoFusion(f"no walk of {item.axis!r} is left for a store after its folds are final")

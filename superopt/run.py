@@ -1,0 +1,109 @@
+"""What a search leaves behind: candidates with their evidence, cases, the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+from enum import Enum
+from pathlib import Path
+
+from superopt.case import Case
+from superopt.source import Facts
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.verify.verdict import Verdict
+
+
+class Stage(Enum):
+    """How far a built candidate came."""
+
+    RANKED = "ranked"  # built and ranked by the model; nothing proved, because better ones were
+    REFUSED = "refused"  # a check said no; ``why`` says which
+    PROVED = "proved"  # the graph equals the spec; its text was not printed
+    VERIFIED = "verified"  # printed, executed and compiled as well
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The float error of one execution: relative norm and worst element, against their limit."""
+
+    what: str
+    relative: float
+    worst: float
+    limit: float
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One built kernel graph, in the user's names.
+
+    ``configs``: one per launch. ``model_us``: microseconds by the model. ``share``: of the
+    roofline, by the model. ``derivation``: laws applied, in order. ``repairs``: one readable
+    line a repair. ``evidence``: (claim, verdict). ``figures``: float errors.
+    """
+
+    digest: str
+    graph: KernelGraph
+    configs: tuple[Config, ...]
+    model_us: float
+    share: float
+    stage: Stage
+    why: str = ""
+    derivation: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, Verdict], ...] = ()
+    facts: tuple[Facts, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of every candidate that was seen.
+
+    ``seen == built + duplicates + sum of rejected + sum of pruned``. ``rejected`` and
+    ``pruned`` are sorted (key, number) pairs: "stage: reason" and the bound's name.
+    """
+
+    seen: int = 0
+    built: int = 0
+    duplicates: int = 0
+    rejected: tuple[tuple[str, int], ...] = ()
+    pruned: tuple[tuple[str, int], ...] = ()
+    complete: bool = True
+
+    @property
+    def adds_up(self) -> bool:
+        gone = sum(n for _, n in (*self.rejected, *self.pruned))
+        return self.seen == self.built + self.duplicates + gone
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """The search of one case. ``winner`` is among ``candidates``, or None."""
+
+    case: Case
+    counts: Counts
+    candidates: tuple[Candidate, ...]
+    winner: Candidate | None
+    seconds: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """The search of one spec function."""
+
+    name: str
+    target: str
+    seed: int
+    budget: str
+    cases: tuple[CaseRun, ...]
+    directory: Path
+    kernel: Path | None = None
+    interrupted: bool = False
+    seconds: tuple[tuple[str, float], ...] = field(default=())
+
+    @property
+    def verified(self) -> bool:
+        """Every case has a verified winner, and the file with all of them passed its checks."""
+        return self.kernel is not None and all(c.winner is not None for c in self.cases)

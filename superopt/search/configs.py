@@ -1,0 +1,238 @@
+"""Which Configs of a graph are worth compiling: those that fit, best by the model first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop
+from heapq import heappush
+from itertools import product
+from math import prod
+
+from superopt.device import Device
+from superopt.errors import DoesNotFit
+from superopt.search.model import footprint
+from superopt.search.model import ideal
+from superopt.search.model import launch_times
+from superopt.search.model import operand
+from superopt.ugraph.contraction import LEAST
+from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.profile import Profile
+from superopt.ugraph.profile import profile
+from superopt.ugraph.split import launches
+from superopt.ugraph.split import part_axis
+
+DOT_MOST = 256  # positions of a matrix product's dimension per tile
+LOOP_MOST = 4096
+GRID_MOST = 1024
+ELEMENTS_MOST = 1 << 16  # of one tile of one value
+WARPS = (1, 2, 4, 8, 16)
+DOT_WARPS = (4, 8)
+STAGES = (1, 2, 3, 4)
+PER_LAUNCH = 12  # Configs of one launch that are combined with those of other launches
+LEAST_PARTS = 2
+SMALL_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to launch one kernel: Configs of its launches, ``us`` in all, and per launch the
+    model's times (``launch_times``) and roofline."""
+
+    us: float
+    configs: tuple[Config, ...]
+    times: tuple[dict[str, float], ...]
+    ideals: tuple[float, ...]
+
+    @property
+    def key(self) -> tuple[float, str]:
+        """Best first; equal ones in an order that does not depend on anything else."""
+        return (round(self.us, 6), repr(self.configs))
+
+
+def configs(
+    graph: KernelGraph,
+    sizes: Mapping[str, int],
+    dtype: str,
+    device: Device,
+    limit: int,
+    tf32: bool = False,
+) -> list[tuple[Config, ...]]:
+    """At most ``limit`` choices of one Config per launch of ``graph``, best by the model first.
+
+    Raises:
+        DoesNotFit: some kernel has no Config whose program fits the device.
+    """
+    lists = [options(block, sizes, dtype, device, tf32) for block in graph.kernels]
+    return [choice for _, choice in best_sums(lists, limit)]
+
+
+def best_sums(
+    lists: Sequence[Sequence[Option]], limit: int
+) -> list[tuple[float, tuple[Config, ...]]]:
+    """The ``limit`` combinations (one of each list) with the least total time."""
+    start = (0,) * len(lists)
+    heap = [(sum(o[0].us for o in lists), start)]
+    seen = {start}
+    found = []
+    while heap and len(found) < limit:
+        us, at = heappop(heap)
+        picked = [options[i] for options, i in zip(lists, at, strict=True)]
+        found.append((us, tuple(c for o in picked for c in o.configs)))
+        for k, i in enumerate(at):
+            following = (*at[:k], i + 1, *at[k + 1 :])
+            if i + 1 < len(lists[k]) and following not in seen:
+                seen.add(following)
+                heappush(heap, (us - lists[k][i].us + lists[k][i + 1].us, following))
+    return found
+
+
+def options(
+    block: BlockGraph,
+    sizes: Mapping[str, int],
+    dtype: str,
+    device: Device,
+    tf32: bool = False,
+    keep: int = PER_LAUNCH,
+) -> list[Option]:
+    """The best ``keep`` ways to launch one kernel.
+
+    Raises:
+        DoesNotFit: no Config's program fits the device.
+    """
+    split = [a for a, p in block.places if isinstance(p, Split)]
+    runs = launches(KernelGraph("", (), (), (block,)))
+    profiles = [profile(run) for run in runs]
+    found: list[Option] = []
+    for parts in _parts(block, split[0], sizes, device) if split else (1,):
+        lengths = {**sizes, **{part_axis(a): parts for a in split}}
+        each = [_launch(p, lengths, parts, dtype, device, tf32, keep) for p in profiles]
+        if not all(each):
+            continue
+        for first in each[0]:
+            rest = tuple(o[0] for o in each[1:])
+            chosen = (first, *rest)
+            found.append(
+                Option(
+                    sum(o.us for o in chosen),
+                    tuple(c for o in chosen for c in o.configs),
+                    tuple(t for o in chosen for t in o.times),
+                    tuple(i for o in chosen for i in o.ideals),
+                )
+            )
+    if not found:
+        raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
+    return sorted(found, key=lambda o: o.key)[:keep]
+
+
+def _launch(
+    prof: Profile,
+    sizes: Mapping[str, int],
+    parts: int,
+    dtype: str,
+    device: Device,
+    tf32: bool,
+    keep: int,
+) -> list[Option]:
+    """The best ``keep`` Configs of one launch that fit."""
+    found: list[Option] = []
+    rate = operand(dtype, tf32)
+    for tiles in _tilings(prof, sizes):
+        cost = launch_cost(prof, Config(tiles, parts), sizes, dtype)
+        least = ideal(cost, rate, device)
+        for warps in DOT_WARPS if prof.products else WARPS:
+            for stages in STAGES if prof.block.walks else STAGES[:1]:
+                config = Config(tiles, parts, warps, stages)
+                if footprint(cost, config).fits(device):
+                    times = launch_times(cost, config, rate, device)
+                    found.append(Option(times["total"], (config,), (times,), (least,)))
+    return sorted(found, key=lambda o: o.key)[:keep]
+
+
+def _tilings(prof: Profile, sizes: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Choices of a power of two for every tile dimension."""
+    axes = [a for a, p in prof.block.places if p != Grid(tiled=False)]
+    lists = [_lengths(prof, a, sizes[a]) for a in axes]
+    values = [s.result for r in prof.regions for s in r.steps if s.result is not None]
+    values += [s.work for r in prof.regions for s in r.steps if s.result is None]
+    volumes = {tuple(a for a in v if a in axes) for v in values}
+    for lengths in product(*lists):
+        tile = dict(zip(axes, lengths, strict=True))
+        if all(prod(tile[a] for a in v) <= ELEMENTS_MOST or len(v) > 2 for v in volumes):
+            yield tuple(tile.items())
+
+
+def _lengths(prof: Profile, axis: str, size: int) -> list[int]:
+    """Powers of two that one axis's tile may have."""
+    dot = axis in prof.dots
+    least = LEAST if dot else 1
+    full = max(least, power_of_two(size))
+    place = prof.block.place[axis]
+    if isinstance(place, Whole):
+        return [full]
+    if isinstance(place, Loop | Split):
+        most, least = (DOT_MOST, LEAST) if prof.products else (LOOP_MOST, 32)
+    else:
+        most = DOT_MOST if prof.products else GRID_MOST
+    top = max(least, min(most, full))
+    return [1 << i for i in range(least.bit_length() - 1, top.bit_length())]
+
+
+def power_of_two(size: int) -> int:
+    """The least power of two that is at least ``size`` (1 for an empty axis)."""
+    return 1 << max(0, size - 1).bit_length()
+
+
+def _parts(block: BlockGraph, axis: str, sizes: Mapping[str, int], device: Device) -> list[int]:
+    """Numbers of parts that let the programs of a split kernel fill the device."""
+    grid = [sizes[t.axis] for t in block.order if block.place[t.axis] == Grid(tiled=False)]
+    tiled = [
+        -(-sizes[t.axis] // LEAST) for t in block.order if block.place[t.axis] == Grid(tiled=True)
+    ]
+    programs = max(1, prod(grid) * prod(tiled))
+    most = min(-(-sizes[axis] // LEAST), -(-8 * device.sms // programs))
+    found = [1 << i for i in range(1, max(1, most).bit_length())]
+    return found[-5:] or [LEAST_PARTS]
+
+
+def _described(block: BlockGraph) -> str:
+    return " ".join(f"{a}:{type(p).__name__}" for a, p in block.places)
+
+
+def small_configs(graph: KernelGraph, sizes: Mapping[str, int]) -> tuple[Config, ...]:
+    """Configs for running ``graph`` at small sizes: several tiles an axis, with a remainder.
+
+    Walked and grid axes get the largest power of two that is at most half their size and
+    leaves a remainder (dimensions of matrix products get at least 16); a split axis gets
+    three parts.
+    """
+    found = []
+    for run in launches(graph):
+        prof = profile(run)
+        tiles = []
+        parted = [a for a, _ in run.places if a not in sizes]
+        for axis, place in run.places:
+            if place == Grid(tiled=False):
+                continue
+            least = LEAST if axis in prof.dots else 1
+            size = SMALL_PARTS if axis in parted else sizes[axis]
+            tile = power_of_two(size) if isinstance(place, Whole) else _ragged(size)
+            tiles.append((axis, max(least, tile)))
+        found.append(Config(tuple(tiles), SMALL_PARTS if parted else 1))
+    return tuple(found)
+
+
+def _ragged(size: int) -> int:
+    """The largest power of two, at most half of ``size``, that leaves a remainder."""
+    halves = [1 << i for i in range(5) if 2 << i <= size]
+    ragged = [t for t in halves if size % t]
+    return (ragged or halves or [1])[-1]

@@ -1,0 +1,316 @@
+"""What a spec computes with: tensors with named axes, under ordinary Python operators.
+
+A ``Tensor`` only wraps a node of the algebra; an operator builds the next node. Whatever the
+algebra cannot express is refused here, with the file and line of the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from typing import NoReturn
+
+from superopt.errors import IllTyped
+from superopt.errors import SpecError
+from superopt.location import user_location
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Size
+from superopt.ugraph.scalar import INF
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+
+LARGEST_POWER = 16
+
+_known_axes: ContextVar[tuple[str, ...] | None] = ContextVar("known_axes", default=None)
+
+
+class Tensor:
+    """A tensor with named axes, while a spec is traced.
+
+    ``node`` is its value in the algebra. Two tensors meet by the names of their axes: an axis
+    that one of them lacks is broadcast, so there is no transpose, reshape or unsqueeze.
+    """
+
+    __slots__ = ("node",)
+    __array_ufunc__ = None  # numpy numbers leave the operators to us
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the axes (a set: sorted, without meaning in the order)."""
+        return self.node.axes
+
+    def __repr__(self) -> str:
+        return f"Tensor({' '.join(self.axes)!r})"
+
+    # Arithmetic.
+
+    def __add__(self, other: Operand) -> Tensor:
+        return apply(Fn.ADD, self, other)
+
+    def __radd__(self, other: Operand) -> Tensor:
+        return apply(Fn.ADD, other, self)
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return apply(Fn.SUB, self, other)
+
+    def __rsub__(self, other: Operand) -> Tensor:
+        return apply(Fn.SUB, other, self)
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return apply(Fn.MUL, self, other)
+
+    def __rmul__(self, other: Operand) -> Tensor:
+        return apply(Fn.MUL, other, self)
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return apply(Fn.DIV, self, other)
+
+    def __rtruediv__(self, other: Operand) -> Tensor:
+        return apply(Fn.DIV, other, self)
+
+    def __neg__(self) -> Tensor:
+        return apply(Fn.MUL, -1, self)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return apply(Fn.ABS, self)
+
+    def __pow__(self, power: int | float | Fraction) -> Tensor:
+        """A power with a constant exponent: a whole number but 0, 0.5 or -0.5."""
+        if isinstance(power, Tensor):
+            refuse("an exponent is a constant; write exp(y * log(x)) for x ** y")
+        exact = number(power)
+        if exact == Fraction(1, 2):
+            return apply(Fn.SQRT, self)
+        if exact == Fraction(-1, 2):
+            return apply(Fn.RSQRT, self)
+        if exact.denominator != 1 or not 0 < abs(exact) <= LARGEST_POWER:
+            refuse(
+                f"exponent {power} is not supported; whole numbers from -{LARGEST_POWER} to "
+                f"{LARGEST_POWER} but 0, and 0.5 and -0.5 are"
+            )
+        positive = _power(self, abs(exact.numerator))
+        return positive if exact > 0 else 1 / positive
+
+    # Comparisons and truth values.
+
+    def __lt__(self, other: Operand) -> Tensor:
+        return apply(Fn.LT, self, other)
+
+    def __le__(self, other: Operand) -> Tensor:
+        return apply(Fn.LE, self, other)
+
+    def __gt__(self, other: Operand) -> Tensor:
+        return apply(Fn.LT, other, self)
+
+    def __ge__(self, other: Operand) -> Tensor:
+        return apply(Fn.LE, other, self)
+
+    def __eq__(self, other: Operand) -> Tensor:  # type: ignore[override]
+        return apply(Fn.EQ, self, other)
+
+    def __ne__(self, other: Operand) -> Tensor:  # type: ignore[override]
+        return apply(Fn.NOT, apply(Fn.EQ, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # == builds a node, so it cannot find keys
+
+    def __and__(self, other: Tensor) -> Tensor:
+        return apply(Fn.AND, self, other)
+
+    def __or__(self, other: Tensor) -> Tensor:
+        return apply(Fn.OR, self, other)
+
+    def __invert__(self) -> Tensor:
+        return apply(Fn.NOT, self)
+
+    # Folds.
+
+    def sum(self, *axes: str) -> Tensor:
+        """The sum over the named axes; 0 over an empty one."""
+        return self._fold(Fn.ADD, axes)
+
+    def max(self, *axes: str) -> Tensor:
+        """The largest value over the named axes; -inf over an empty one."""
+        return self._fold(Fn.MAX, axes)
+
+    def min(self, *axes: str) -> Tensor:
+        """The smallest value over the named axes; +inf over an empty one."""
+        return self._fold(Fn.MIN, axes)
+
+    def mean(self, *axes: str) -> Tensor:
+        """The sum over the named axes divided by the number of its terms."""
+        total = self.sum(*axes)
+        count = Tensor(Size(_split(axes)[0]))
+        for axis in _split(axes)[1:]:
+            count = count * Tensor(Size(axis))
+        return total / count
+
+    def _fold(self, fn: Fn, axes: tuple[str, ...]) -> Tensor:
+        """Folds nested in the order in which the axes are named, the first innermost."""
+        node = self.node
+        names = _split(axes)
+        if not names:
+            refuse(f"name the axes to fold over; the tensor has {spoken(self.axes)}")
+        if node.kind is Kind.BOOL:
+            refuse("a fold takes numbers, not truth values; write where(condition, 1, 0)")
+        for i, axis in enumerate(names):
+            if axis in names[:i]:
+                refuse(f"axis {axis!r} is named twice in one fold")
+            if axis not in node.axes:
+                refuse(f"no axis {axis!r} to fold over; the tensor has {spoken(node.axes)}")
+            node = Reduce(fn, axis, node)
+        return Tensor(node)
+
+    # What Python would otherwise do in silence, or refuse less clearly.
+
+    def __bool__(self) -> bool:
+        refuse(
+            "a tensor has no truth value while a spec is traced; use where(condition, a, b) "
+            "for if, and & | ~ for and, or, not (a < b < c is (a < b) & (b < c))"
+        )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        refuse("a tensor has no items; fold over a named axis instead of looping")
+
+    def __len__(self) -> int:
+        refuse('a tensor has no length; size("axis") is the number of positions on an axis')
+
+    def __getitem__(self, key: object) -> Tensor:
+        refuse('a tensor has no items; mask with where and index("axis") instead of slicing')
+
+    def __float__(self) -> float:
+        refuse("a tensor is no Python number; use superopt's functions (exp, sqrt, ...)")
+
+    def __int__(self) -> int:
+        refuse("a tensor is no Python number")
+
+    def __index__(self) -> int:
+        refuse("a tensor is no Python number")
+
+    def __matmul__(self, other: object) -> Tensor:
+        refuse('there is no @: a matrix product is (a * b).sum("axis")')
+
+    __rmatmul__ = __matmul__
+
+    def __floordiv__(self, other: object) -> Tensor:
+        refuse("// is not supported; / divides reals")
+
+    __rfloordiv__ = __floordiv__
+
+    def __mod__(self, other: object) -> Tensor:
+        refuse("% is not supported")
+
+    __rmod__ = __mod__
+
+    def __rpow__(self, other: object) -> Tensor:
+        refuse("the exponent is a tensor; write exp(y * log(x)) for x ** y, or exp2(y) for 2 ** y")
+
+    def __xor__(self, other: object) -> Tensor:
+        refuse("^ is not supported; write (a & ~b) | (~a & b)")
+
+    __rxor__ = __xor__
+
+
+class Scalar(Tensor):
+    """A number that the caller passes at run time: a tensor without axes.
+
+    As an annotation: ``scale: Scalar`` (fp32) or ``Annotated[Scalar, "int32"]``.
+    """
+
+    __slots__ = ()
+
+
+Operand = Tensor | int | float | Fraction
+
+
+def refuse(message: str) -> NoReturn:
+    """Raises a ``SpecError`` that names the line of the spec."""
+    raise SpecError(message, user_location())
+
+
+def number(value: object) -> Fraction:
+    """A finite Python number as the exact value of its decimal text (0.1 is 1/10)."""
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if isinstance(value, float) and value == value and abs(value) != INF:
+        return Fraction(repr(float(value)))
+    refuse(f"expected a finite number, got {value!r}")
+
+
+def node_of(value: object) -> Node:
+    """The node of a tensor, or the constant that a Python number stands for."""
+    if isinstance(value, Tensor):
+        return value.node
+    if isinstance(value, float) and value in (INF, -INF):
+        return Const(float(value))
+    if isinstance(value, float) and value != value:
+        refuse("NaN is no constant of the algebra")
+    if isinstance(value, bool):
+        refuse(f"{value} is no number; a condition comes from a comparison or a bool tensor")
+    if isinstance(value, (int, float, Fraction)):
+        return Const(number(value))
+    refuse(f"expected a tensor or a number, got {type(value).__name__}")
+
+
+def apply(fn: Fn, *args: object) -> Tensor:
+    """``fn`` point by point, broadcasting by the names of the axes."""
+    nodes = tuple(node_of(a) for a in args)
+    try:
+        return Tensor(Map(fn, nodes))
+    except IllTyped as error:
+        refuse(str(error))
+
+
+@contextmanager
+def tracing(axes: tuple[str, ...]) -> Iterator[None]:
+    """While a spec is traced, ``axes`` are the only ones that exist."""
+    token = _known_axes.set(axes)
+    try:
+        yield
+    finally:
+        _known_axes.reset(token)
+
+
+def known_axis(axis: object) -> str:
+    """``axis`` if the spec in hand has it.
+
+    Raises:
+        SpecError: it is no axis of any parameter.
+    """
+    known = _known_axes.get()
+    if not isinstance(axis, str) or not axis.isidentifier():
+        refuse(f"{axis!r} is no name of an axis")
+    if known is not None and axis not in known:
+        refuse(f"no axis {axis!r}; the parameters have {spoken(known)}")
+    return axis
+
+
+def spoken(axes: tuple[str, ...]) -> str:
+    """Axes as messages show them."""
+    return ", ".join(map(repr, axes)) or "no axes"
+
+
+def _split(axes: tuple[object, ...]) -> list[str]:
+    for axis in axes:
+        if not isinstance(axis, str):
+            refuse(f"axes are named by strings, got {axis!r}")
+    return [name for text in axes for name in str(text).split()]
+
+
+def _power(base: Tensor, exponent: int) -> Tensor:
+    if exponent == 1:
+        return base
+    half = _power(base, exponent // 2)
+    return half * half * base if exponent % 2 else half * half

@@ -1,0 +1,278 @@
+"""Which graphs are well formed, and what is wrong with those that are not.
+
+Building a node checks the node; this file checks what only the level can know: where axes go,
+what is defined where, and that every output element is written by exactly one program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from superopt.errors import IllTyped
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import DTYPES
+from superopt.ugraph.node import Hole
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import topo
+
+# How a factor may act on the components of a carry: what distributes over its fold.
+ACTIONS: dict[Fn, tuple[Fn, ...]] = {
+    Fn.ADD: (Fn.MUL,),
+    Fn.MAX: (Fn.ADD, Fn.MUL),
+    Fn.MIN: (Fn.ADD, Fn.MUL),
+    Fn.MUL: (),
+}
+
+
+def check(graph: Program | BlockGraph | KernelGraph) -> list[str]:
+    """Everything that is wrong with ``graph``, one line each; empty if it is well formed."""
+    match graph:
+        case Program():
+            found = _program(graph)
+        case BlockGraph():
+            found = _Checker(graph).problems()
+        case KernelGraph():
+            found = _kernels(graph)
+    return list(dict.fromkeys(found))
+
+
+def require(graph: Program | BlockGraph | KernelGraph) -> None:
+    """Raises ``IllTyped`` with all that is wrong, if anything is."""
+    if problems := check(graph):
+        raise IllTyped("; ".join(problems))
+
+
+def premature(block: BlockGraph) -> list[tuple[str, str]]:
+    """The pairs (carry, producer) in which a plain carry's term reads a moving value.
+
+    The term reads the running value of a producer in the same walk, and no ``moves`` correct
+    what was accumulated under earlier values. Repair must add them or refuse.
+    """
+    found: list[tuple[str, str]] = []
+    for walk in block.walks:
+        for carry in walk.carries:
+            if not carry.moves:
+                found += [(carry.name, name) for name in _read(carry.term, walk)]
+    return found
+
+
+def _read(node: Node, walk: Walk) -> list[str]:
+    """The carries of ``walk`` whose states ``node`` reads, each once."""
+    states = [n.carry for n in topo([node]) if isinstance(n, State)]
+    return [name for name in dict.fromkeys(states) if name in walk.components]
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def _program(program: Program) -> Iterator[str]:
+    names = [p.name for p in program.params] + [s.name for s in program.outputs]
+    yield from (f"name {name!r} is given twice" for name in _repeated(names))
+    yield from _reads([s.value for s in program.outputs], program.params)
+    for store in program.outputs:
+        yield from _dtype(store)
+        for node in topo([store.value]):
+            if isinstance(node, State | Hole):
+                yield f"output {store.name!r} contains {node!r}, which no program may"
+        if set(store.order) != set(store.value.axes):
+            yield (
+                f"output {store.name!r} has axes {' '.join(store.order)!r}, "
+                f"its value {' '.join(store.value.axes)!r}"
+            )
+
+
+def _kernels(graph: KernelGraph) -> Iterator[str]:
+    stores = [s for k in graph.kernels for s in k.all_stores]
+    names = [p.name for p in graph.params] + [s.name for s in stores]
+    yield from (f"name {name!r} is given twice" for name in _repeated(names))
+    yield from (f"output {name!r} is listed twice" for name in _repeated(graph.outputs))
+    for name in graph.outputs:
+        if name not in [s.name for s in stores]:
+            yield f"output {name!r} is not written"
+    known: list[Input | Scalar] = list(graph.params)
+    for index, block in enumerate(graph.kernels):
+        yield from (f"kernel {index}: {p}" for p in _reads(block.roots(), known))
+        yield from (f"kernel {index}: {p}" for p in check(block))
+        known += [s.as_input() for s in block.all_stores]
+    read = {n for k in graph.kernels for n in topo(k.roots())}
+    for store in stores:
+        if store.name not in graph.outputs and store.as_input() not in read:
+            yield f"store {store.name!r} is no output, and no kernel reads it"
+
+
+def _reads(roots: Iterable[Node], known: Iterable[Input | Scalar]) -> Iterator[str]:
+    defined = set(known)
+    for node in topo(roots):
+        if isinstance(node, Input | Scalar) and node not in defined:
+            yield f"{node!r} is read but is neither a parameter nor stored before"
+
+
+def _dtype(store: Store) -> Iterator[str]:
+    if store.dtype is not None and store.dtype not in DTYPES:
+        yield f"store {store.name!r} has unsupported dtype {store.dtype!r}"
+    if len(set(store.order)) != len(store.order):
+        yield f"store {store.name!r} repeats an axis: {' '.join(store.order)!r}"
+
+
+@dataclass
+class _Checker:
+    """The checks of one kernel."""
+
+    block: BlockGraph
+
+    def __post_init__(self) -> None:
+        places = self.block.place
+        self.grid = [a for a, p in places.items() if isinstance(p, Grid)]
+        self.whole = [a for a, p in places.items() if isinstance(p, Whole)]
+        self.walked = [a for a, p in places.items() if isinstance(p, Loop | Split)]
+        self.split = [a for a, p in places.items() if isinstance(p, Split)]
+
+    def problems(self) -> Iterator[str]:
+        """All of them; some may be said twice."""
+        yield from self._axes()
+        yield from self._splits()
+        names = [c.name for w in self.block.walks for c in w.carries]
+        yield from (f"carry {name!r} is defined twice" for name in _repeated(names))
+        finished: dict[str, Carry] = {}
+        for walk in self.block.walks:
+            yield from self._walk(walk, finished)
+            finished |= walk.components
+        for store in self.block.stores:
+            yield from self._store(store, [])
+            yield from _states(f"store {store.name!r}", store.value, finished, {})
+
+    def _axes(self) -> Iterator[str]:
+        block = self.block
+        for axis in _repeated(a for a, _ in block.places):
+            yield f"axis {axis!r} is placed twice"
+        used = [a for node in topo(block.roots()) for a in node.axes]
+        used += [a for s in block.all_stores for a in s.order]
+        used += [w.axis for w in block.walks]
+        for axis in dict.fromkeys(used):
+            if axis not in block.place:
+                yield f"axis {axis!r} is not placed"
+        turns = [t.axis for t in block.order]
+        if sorted(turns) != sorted(self.grid):
+            yield (
+                f"programs are ordered by {' '.join(turns)!r}, "
+                f"but the grid axes are {' '.join(self.grid)!r}"
+            )
+        for node in topo(block.roots()):
+            if isinstance(node, Reduce) and node.axis not in self.whole:
+                yield f"a value is folded over {node.axis!r}, which is not whole in the tile"
+            if isinstance(node, Hole):
+                yield f"{node!r} belongs to laws only"
+
+    def _splits(self) -> Iterator[str]:
+        if len(self.split) > 1:
+            yield f"more than one axis is split: {' '.join(self.split)!r}"
+        for axis in self.split:
+            if [w.axis for w in self.block.walks] != [axis]:
+                yield f"a kernel that splits {axis!r} has one walk, of {axis!r}"
+            for walk in self.block.walks:
+                for store in walk.stores:
+                    yield f"store {store.name!r} is inside a walk that is split"
+
+    def _walk(self, walk: Walk, finished: dict[str, Carry]) -> Iterator[str]:
+        if walk.axis not in self.walked:
+            yield f"a walk of {walk.axis!r}, which is neither a loop nor split"
+        known = dict(finished)
+        for carry in walk.carries:
+            yield from self._carry(carry, walk, known)
+            known[carry.name] = carry
+        for store in walk.stores:
+            yield from self._store(store, [walk.axis])
+            yield from _states(f"store {store.name!r}", store.value, finished, {})
+            if walk.axis not in store.order:
+                yield f"store {store.name!r} is in a walk of {walk.axis!r} but lacks that axis"
+            if walk.start or walk.stop:
+                yield f"store {store.name!r} is lost outside the limits of its walk"
+        for bound in (*walk.start, *walk.stop):
+            yield from self._bound(bound, walk)
+
+    def _bound(self, bound: Bound, walk: Walk) -> Iterator[str]:
+        name = f"a limit of the walk of {walk.axis!r}"
+        for axis, coefficient in bound.terms:
+            if axis not in self.grid:
+                yield f"{name} depends on {axis!r}, which is no grid axis"
+            if coefficient == 0:
+                yield f"{name} has a term with coefficient 0"
+        if bound.offset.axes or bound.offset.kind is not Kind.INT:
+            yield f"{name} has an offset that is no integer without axes"
+        for node in topo([bound.offset]):
+            if isinstance(node, State | Reduce | Input):
+                yield f"{name} depends on {node!r}, which is not known before the walk"
+
+    def _carry(self, carry: Carry, walk: Walk, known: dict[str, Carry]) -> Iterator[str]:
+        """``known``: the carries whose new values exist when this one is updated."""
+        name, components = f"carry {carry.name!r}", walk.components
+        if not carry.fold.is_fold:
+            yield f"{name} is folded by {carry.fold.symbol}, which is no fold"
+        if bad := [a for a in carry.over if a in self.walked]:
+            yield f"{name} is kept over {bad[0]!r}, which is not whole in the tile"
+        if walk.axis not in carry.term.axes:
+            yield f"the term of {name} does not vary over {walk.axis!r}"
+        if extra := set(carry.term.axes) - {walk.axis} - set(carry.over):
+            yield f"{name} is not kept over {min(extra)!r}, over which its term varies"
+        yield from _states(f"the term of {name}", carry.term, known, {})
+        if not carry.moves:
+            for producer in _read(carry.term, walk):
+                yield f"{name} reads the running value of {producer!r} and is not repaired"
+        if carry.moves and carry.action not in ACTIONS.get(carry.fold, ()):
+            yield f"{name}: {carry.action.symbol} does not distribute over {carry.fold.symbol}"
+        for move in carry.moves:
+            if move.source not in components:
+                yield f"{name} moves {move.source!r}, which is no carry of its walk"
+            elif set(components[move.source].over) - set(carry.over):
+                yield f"{name} moves {move.source!r}, which is kept over more axes"
+            if set(move.factor.axes) - set(carry.over):
+                yield f"a factor of {name} varies over axes that the carry lacks"
+            yield from _states(f"a factor of {name}", move.factor, known, components)
+
+    def _store(self, store: Store, within: list[str]) -> Iterator[str]:
+        name = f"store {store.name!r}"
+        yield from _dtype(store)
+        for axis in self.grid:
+            if axis not in store.order:
+                yield f"{name} lacks the grid axis {axis!r}: several programs would write it"
+        for axis in store.value.axes:
+            if axis not in store.order:
+                yield f"{name} lacks axis {axis!r}, over which its value varies"
+        for axis in store.order:
+            if axis not in store.value.axes and axis not in self.grid:
+                yield f"{name} has axis {axis!r}, over which its value does not vary"
+            if axis in self.walked and axis not in within:
+                yield f"{name} varies over {axis!r} but is not in a walk of it"
+
+
+def _states(reader: str, node: Node, new: dict[str, Carry], old: dict[str, Carry]) -> Iterator[str]:
+    """States below ``node`` that are not defined there: ``new`` and ``old`` are."""
+    for state in topo([node]):
+        if not isinstance(state, State):
+            continue
+        defined = old if state.old else new
+        if state.carry not in defined:
+            age = "old" if state.old else "new"
+            yield f"{reader} reads the {age} state of {state.carry!r}, which is not known there"
+        elif defined[state.carry].over != state.over:
+            yield f"{reader} reads {state.carry!r} over other axes than it is kept over"

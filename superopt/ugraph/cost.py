@@ -1,0 +1,230 @@
+"""Exact counts of what one launch moves and computes; no hardware in it.
+
+Bytes are those of elements that exist (masked lanes read nothing). Operations are those of
+whole tiles, because a tile's padding is computed like the rest of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from superopt.ugraph.extent import Extent
+from superopt.ugraph.extent import extent
+from superopt.ugraph.extent import tiles_of
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Split
+from superopt.ugraph.profile import Profile
+from superopt.ugraph.profile import Region
+from superopt.ugraph.profile import Step
+from superopt.ugraph.profile import What
+from superopt.ugraph.profile import profile
+from superopt.ugraph.split import part_axis
+
+BYTES = {
+    "fp32": 4,
+    "fp16": 2,
+    "bf16": 2,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "bool": 1,
+}
+
+
+@dataclass(frozen=True)
+class Read:
+    """One tensor read in one region. ``total``: bytes that all programs read, together.
+    ``unique``: bytes of the elements read at all. ``axes``: the tensor's. ``walk``: its region.
+    ``in_flight``: bytes of one tile of it."""
+
+    tensor: str
+    axes: tuple[str, ...]
+    walk: int | None
+    total: int
+    unique: int
+    in_flight: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The counts of one launch.
+
+    ``grid``: programs along each grid axis, slowest first. ``matrix``: FLOP of matrix products
+    (two per multiply-add); ``special``, ``plain``: operations, all programs together.
+    ``longest``: work of the longest program over the mean. ``steps``: tiles that the longest
+    program walks, in all its walks. ``live``: bytes of tile values that are alive at once
+    in a program. ``depth``, ``rows``: the fewest positions that a matrix product folds at once,
+    and that it has rows (0 without products). ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
+    needs in any case and once more for each stage.
+    """
+
+    grid: tuple[tuple[str, int], ...]
+    reads: tuple[Read, ...]
+    written: int
+    matrix: int
+    special: int
+    plain: int
+    longest: float
+    steps: int
+    live: int
+    depth: int
+    rows: int
+    shared_fixed: int
+    shared_stage: int
+
+    @cached_property
+    def programs(self) -> int:
+        """Programs of the launch."""
+        return prod(n for _, n in self.grid)
+
+    @cached_property
+    def read(self) -> int:
+        """Bytes that all programs read, together."""
+        return sum(r.total for r in self.reads)
+
+    @cached_property
+    def unique(self) -> int:
+        """Bytes of distinct elements read."""
+        most: dict[str, int] = {}
+        for r in self.reads:
+            most[r.tensor] = max(r.unique, most.get(r.tensor, 0))
+        return sum(most.values())
+
+
+def launch_cost(
+    launch: BlockGraph | Profile, config: Config, sizes: Mapping[str, int], dtype: str
+) -> Cost:
+    """The counts of one of ``split.launches`` (or of its profile) under ``config``.
+
+    ``sizes``: of every axis of the spec; a part axis has ``config.parts``.
+    """
+    prof = launch if isinstance(launch, Profile) else profile(launch)
+    return _Counter(prof, config, sizes, dtype).cost()
+
+
+class _Counter:
+    def __init__(self, prof: Profile, config: Config, sizes: Mapping[str, int], dtype: str) -> None:
+        self.profile, self.block, self.config, self.dtype = prof, prof.block, config, dtype
+        self.tile = config.tile
+        parts = {a: config.parts for a, _ in self.block.places if a not in sizes}
+        splits = [a for a, p in self.block.places if isinstance(p, Split)]
+        self.sizes = {**sizes, **parts, **{part_axis(a): config.parts for a in splits}}
+        self.grid = {
+            t.axis: tiles_of(t.axis, self.block, config, self.sizes) for t in self.block.order
+        }
+        self.programs = prod(self.grid.values())
+        self.extents: list[Extent] = [
+            extent(w, self.block, config, self.sizes) for w in self.block.walks
+        ]
+
+    def bytes_of(self, dtype: str | None) -> int:
+        return BYTES[dtype or self.dtype]
+
+    def elements(self, axes: tuple[str, ...]) -> int:
+        """Elements of one tile."""
+        return prod(self.tile.get(a, 1) for a in axes)
+
+    def times(self, region: Region) -> int:
+        """How often the region runs, over all programs."""
+        if region.walk is None:
+            return self.programs
+        e = self.extents[region.walk]
+        return e.tiles * self.programs // max(1, e.choices)
+
+    def cost(self) -> Cost:
+        reads, written, matrix, special, plain = [], 0, 0, 0, 0
+        for region in self.profile.regions:
+            times = self.times(region)
+            for step in region.steps:
+                if step.what is What.LOAD:
+                    reads.append(self._read(step, region))
+                elif step.what is What.STORE:
+                    # Programs write disjoint elements, each one once.
+                    written += prod(self.sizes[a] for a in self._order(step)) * self.bytes_of(
+                        step.dtype
+                    )
+                elif step.what is What.PRODUCT:
+                    matrix += 2 * self.elements(step.work) * times
+                elif step.plain or step.special:
+                    volume = self.elements(step.work) * times
+                    plain += step.plain * volume
+                    special += step.special * volume
+        fixed, stage = self._shared()
+        dots = [s.work for r in self.profile.regions for s in r.steps if s.what is What.PRODUCT]
+        return Cost(
+            grid=tuple(self.grid.items()),
+            reads=tuple(reads),
+            written=written,
+            matrix=matrix,
+            special=special,
+            plain=plain,
+            longest=self._longest(),
+            steps=sum(e.longest for e in self.extents),
+            live=max(self._live(r) for r in self.profile.regions),
+            depth=min((self.tile[axis] for _, _, axis in dots), default=0),
+            rows=min((self.tile[row] for row, _, _ in dots), default=0),
+            shared_fixed=fixed,
+            shared_stage=stage,
+        )
+
+    def _order(self, step: Step) -> tuple[str, ...]:
+        return next(s.order for s in self.block.all_stores if s.name == step.tensor)
+
+    def _read(self, step: Step, region: Region) -> Read:
+        size = self.bytes_of(step.dtype)
+        walk = None if region.walk is None else self.block.walks[region.walk].axis
+        others = prod(self.sizes[a] for a in step.work if a != walk) * size
+        again = prod(n for a, n in self.grid.items() if a not in step.work)
+        total, unique = others * again, others
+        if region.walk is not None and walk in step.work:
+            e = self.extents[region.walk]
+            total = total * e.positions // max(1, e.choices)
+            unique *= e.hull
+        tile = self.elements(step.work) * size
+        return Read(step.tensor, step.work, region.walk, total, unique, tile)
+
+    def _longest(self) -> float:
+        """The longest program over the mean one, by tiles walked."""
+        mean = sum(e.tiles / max(1, e.choices) for e in self.extents)
+        return max(1.0, sum(e.longest for e in self.extents) / mean) if mean else 1.0
+
+    def _live(self, region: Region) -> int:
+        """Bytes of values (4 a lane) that are alive at once while ``region`` runs."""
+        held = sum(self.elements(a) for a in region.held)
+        read = {i for s in region.steps for i in s.frees}
+        now = most = 0
+        left: dict[int, int] = {}
+        for index, step in enumerate(region.steps):
+            for freed in step.frees:
+                now -= left.pop(freed, 0)
+            if step.result is not None:
+                left[index] = self.elements(step.result)
+                now += left[index]
+                most = max(most, now)
+                if index not in read:
+                    now -= left.pop(index)
+        return 4 * (held + most)
+
+    def _shared(self) -> tuple[int, int]:
+        """Bytes of shared memory: in any case, and for each stage."""
+        fixed = stage = 0
+        for region in self.profile.regions:
+            loads = [s.work for s in region.steps if s.what is What.LOAD]
+            size = {s.work: self.bytes_of(s.dtype) for s in region.steps if s.what is What.LOAD}
+            operands = [
+                (self.elements(axes) * self.bytes_of(dtype), axes in loads)
+                for axes, dtype in region.operands
+            ]
+            computed = [self.elements(a) * self.bytes_of(None) for a in region.computed]
+            once = sum(b for b, inside in operands if not inside) + sum(computed)
+            if region.walk is None:
+                fixed = max(fixed, once + sum(b for b, inside in operands if inside))
+            else:
+                buffers = sum(self.elements(w) * size[w] for w in loads)
+                fixed, stage = max(fixed, once), max(stage, buffers)
+        return fixed, stage

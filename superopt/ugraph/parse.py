@@ -1,0 +1,361 @@
+"""Reads the text of graphs (``text.py`` says how it looks) back into the identical graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field
+from fractions import Fraction
+from typing import TypeVar
+
+from superopt.errors import IllTyped
+from superopt.errors import ParseError
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Move
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.lines import NAME
+from superopt.ugraph.lines import NUMBER
+from superopt.ugraph.lines import Line
+from superopt.ugraph.lines import lines
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Hole
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import BY_SYMBOL
+from superopt.ugraph.scalar import INF
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+
+Parsed = Node | Program | BlockGraph | KernelGraph | Config
+G = TypeVar("G", bound=Parsed)
+
+_PLACES: dict[str, Place] = {
+    "Grid": Grid(),
+    "Loop": Loop(),
+    "Split": Split(),
+    "Whole": Whole(),
+}
+
+
+def parse(text: str) -> Parsed:
+    """The graph that ``text`` says.
+
+    Raises:
+        ParseError: it says none; the message begins with the number of the line.
+    """
+    return _Reader(list(lines(text))).graph()
+
+
+def parse_as(kind: type[G], text: str) -> G:
+    """Like ``parse``, for a reader that knows what must be there."""
+    graph = parse(text)
+    if not isinstance(graph, kind):
+        raise ParseError(f"line 1: expected a {kind.__name__}, found a {type(graph).__name__}")
+    return graph
+
+
+@dataclass
+class _Reader:
+    """The lines that are left, and the names bound so far."""
+
+    lines: list[Line]
+    at: int = 0
+    bound: dict[str, Node] = field(default_factory=dict)
+
+    def graph(self) -> Parsed:
+        if not self.lines:
+            raise ParseError("line 1: the text is empty")
+        found = self._graph()
+        if (line := self._next()) is not None:
+            line.fail(f"{line.peek()!r} does not belong here")
+        return found
+
+    def _graph(self) -> Parsed:
+        line = self._next()
+        assert line is not None
+        match line.peek():
+            case "program":
+                return self._program()
+            case "kernels":
+                return self._kernels()
+            case "kernel":
+                return self._block()
+            case "config":
+                return self._config()
+            case "node":
+                line.expect("node")
+                return self._last(line)
+            case word:
+                return line.fail(f"unknown section {word!r}")
+
+    def _next(self) -> Line | None:
+        """The next line that binds no name; those that do are read on the way."""
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if not line.accept("let", "%"):
+                return line
+            name = line.take()
+            line.expect("=")
+            self.bound[name] = self._expression(line)
+            line.end()
+            self.at += 1
+        return None
+
+    def _is(self, word: str, depth: int) -> Line | None:
+        """The next line, entered, if it begins with ``word`` at ``depth``."""
+        line = self._next()
+        if line is None or line.depth != depth or not line.accept(word):
+            return None
+        self.at += 1
+        return line
+
+    def _header(self, word: str) -> Line:
+        line = self._is(word, 0)
+        assert line is not None
+        return line
+
+    def _last(self, line: Line) -> Node:
+        self.at += 1
+        node = self._expression(line)
+        line.end()
+        return node
+
+    def _name_line(self, line: Line) -> str:
+        name = line.name()
+        line.end()
+        return name
+
+    def _program(self) -> Program:
+        name = self._name_line(self._header("program"))
+        params = self._params()
+        outputs = tuple(self._stores("output", 0))
+        return Program(name, params, outputs)
+
+    def _kernels(self) -> KernelGraph:
+        name = self._name_line(self._header("kernels"))
+        params = self._params()
+        outputs: list[str] = []
+        while line := self._is("output", 0):
+            outputs.append(self._name_line(line))
+        kernels: list[BlockGraph] = []
+        while (line := self._next()) is not None and line.peek() == "kernel":
+            kernels.append(self._block())
+        return KernelGraph(name, params, tuple(outputs), tuple(kernels))
+
+    def _params(self) -> tuple[Input | Scalar, ...]:
+        found: list[Input | Scalar] = []
+        while line := self._is("param", 0):
+            node = self._expression(line)
+            line.end()
+            if not isinstance(node, Input | Scalar):
+                line.fail("a parameter is a tensor or a scalar")
+            found.append(node)
+        return tuple(found)
+
+    def _stores(self, word: str, depth: int) -> Iterator[Store]:
+        while line := self._is(word, depth):
+            name, order, dtype = self._tensor(line)
+            line.expect("=")
+            value = self._expression(line)
+            line.end()
+            yield Store(name, order, dtype, value)
+
+    def _block(self) -> BlockGraph:
+        self._header("kernel")
+        places: list[tuple[str, Place]] = []
+        while line := self._is("place", 1):
+            places.append((line.name(), self._place(line)))
+            line.end()
+        order: list[Turn] = []
+        if line := self._is("order", 1):
+            while line.peek():
+                order.append(self._turn(line))
+        walks: list[Walk] = []
+        while line := self._is("walk", 1):
+            walks.append(self._walk(line))
+        stores = tuple(self._stores("store", 1))
+        return BlockGraph(tuple(places), tuple(walks), stores, tuple(order))
+
+    def _place(self, line: Line) -> Place:
+        word = line.name()
+        if word not in _PLACES:
+            line.fail(f"unknown place {word!r}; known: {', '.join(_PLACES)}")
+        if word == "Grid" and line.accept("untiled"):
+            return Grid(tiled=False)
+        return _PLACES[word]
+
+    def _turn(self, line: Line) -> Turn:
+        if not line.accept("reverse", "("):
+            return Turn(line.name())
+        axis = line.name()
+        line.expect(")")
+        return Turn(axis, reverse=True)
+
+    def _walk(self, line: Line) -> Walk:
+        axis = line.name()
+        start = self._bounds(line) if line.accept("from") else ()
+        stop = self._bounds(line) if line.accept("to") else ()
+        reverse = line.accept("backwards")
+        line.end()
+        carries: list[Carry] = []
+        while header := self._is("carry", 2):
+            carries.append(self._carry(header))
+        stores = tuple(self._stores("store", 2))
+        return Walk(axis, tuple(carries), stores, start, stop, reverse)
+
+    def _bounds(self, line: Line) -> tuple[Bound, ...]:
+        found = [self._bound(line)]
+        while line.accept(","):
+            found.append(self._bound(line))
+        return tuple(found)
+
+    def _bound(self, line: Line) -> Bound:
+        terms: list[tuple[str, int]] = []
+        while (term := self._term(line)) is not None:
+            terms.append(term)
+            line.expect("+")
+        return Bound(tuple(terms), self._expression(line))
+
+    def _term(self, line: Line) -> tuple[str, int] | None:
+        """``m`` or ``3*m``; None if the offset comes next."""
+        if line.peek(1) == "*":
+            coefficient = line.integer()
+            line.expect("*")
+            return line.name(), coefficient
+        if NAME.fullmatch(line.peek()) and line.peek(1) == "+":
+            return line.name(), 1
+        return None
+
+    def _carry(self, line: Line) -> Carry:
+        name, over = line.name(), []
+        line.expect("over")
+        while not (line.peek() == "by" and line.peek(2) in ("of", "moved")):
+            over.append(line.name())
+        line.expect("by")
+        fold = self._function(line)
+        action = self._function(line) if line.accept("moved", "by") else Fn.MUL
+        line.expect("of")
+        term = self._expression(line)
+        line.end()
+        moves: list[Move] = []
+        while header := self._is("move", 3):
+            source = header.name()
+            header.expect("with")
+            moves.append(Move(source, self._expression(header)))
+            header.end()
+        return Carry(name, tuple(over), fold, term, tuple(moves), action)
+
+    def _config(self) -> Config:
+        line = self._header("config")
+        tiles: list[tuple[str, int]] = []
+        while not line.accept("|"):
+            axis = line.name()
+            line.expect("=")
+            tiles.append((axis, line.integer()))
+        numbers = []
+        for word in ("parts", "warps", "stages"):
+            line.expect(word, "=")
+            numbers.append(line.integer())
+        line.end()
+        return Config(tuple(tiles), *numbers)
+
+    def _function(self, line: Line) -> Fn:
+        word = line.name()
+        if word not in BY_SYMBOL:
+            line.fail(f"unknown function {word!r}")
+        return BY_SYMBOL[word]
+
+    def _tensor(self, line: Line) -> tuple[str, tuple[str, ...], str | None]:
+        name = line.name()
+        order = self._axes(line)
+        return name, order, line.name() if line.accept(":") else None
+
+    def _axes(self, line: Line) -> tuple[str, ...]:
+        line.expect("[")
+        axes: list[str] = []
+        while not line.accept("]"):
+            axes.append(line.name())
+        return tuple(axes)
+
+    def _expression(self, line: Line) -> Node:
+        try:
+            return self._node(line)
+        except IllTyped as error:
+            line.fail(str(error))
+
+    def _node(self, line: Line) -> Node:
+        if line.accept("%"):
+            if line.peek() not in self.bound:
+                line.fail(f"%{line.peek()} is not bound")
+            return self.bound[line.take()]
+        if line.accept("$"):
+            name = line.name()
+            return Scalar(name, line.name()) if line.accept(":") else Scalar(name)
+        if line.accept("?"):
+            return Hole(line.name())
+        if NUMBER.fullmatch(line.peek()):
+            return Const(Fraction(line.take()))
+        if line.peek(1) == "[":
+            return self._bracketed(line)
+        if line.peek(1) == "(":
+            return self._called(line)
+        if line.accept("inf"):
+            return Const(INF)
+        if line.accept("-inf"):
+            return Const(-INF)
+        word = line.name()
+        if word not in Constant.__members__:
+            line.fail(f"unknown constant {word!r}")
+        return Named(Constant[word])
+
+    def _bracketed(self, line: Line) -> Node:
+        """A tensor, or a fold if an argument follows."""
+        name, order, dtype = self._tensor(line)
+        if dtype is not None or not line.accept("("):
+            return Input(name, order, dtype)
+        if name not in BY_SYMBOL or len(order) != 1:
+            line.fail(f"{name!r} over {len(order)} axes is no fold")
+        arg = self._node(line)
+        line.expect(")")
+        return Reduce(BY_SYMBOL[name], order[0], arg)
+
+    def _called(self, line: Line) -> Node:
+        word = line.name()
+        line.expect("(")
+        node: Node
+        match word:
+            case "size":
+                node = Size(line.name())
+            case "index":
+                node = Index(line.name())
+            case "new" | "old":
+                carry, over = line.name(), self._axes(line)
+                node = State(carry, over, old=word == "old")
+            case _ if word in BY_SYMBOL:
+                args = [self._node(line)]
+                while line.accept(","):
+                    args.append(self._node(line))
+                node = Map(BY_SYMBOL[word], tuple(args))
+            case _:
+                line.fail(f"unknown function {word!r}")
+        line.expect(")")
+        return node

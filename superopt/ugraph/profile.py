@@ -1,0 +1,292 @@
+"""What one program of a launch does, step by step, before any tile has a length.
+
+A ``Profile`` is made once for a block graph; ``cost.py`` then prices it for each Config, which
+is only multiplication. Every node is one step in the region where it has to run: once per
+program, or once per tile of a walk (what does not vary over a walk is hoisted out of it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from dataclasses import replace
+from enum import Enum
+
+from superopt.ugraph.contraction import matrix_product
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
+
+
+class What(Enum):
+    """The kinds of steps."""
+
+    LOAD = "load"
+    POINT = "point"
+    FOLD = "fold"
+    PRODUCT = "product"
+    STORE = "store"
+    HELD = "held"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. ``work``: the axes whose tile lengths multiply to its elements (for a product,
+    all three; for a load or store, the tensor's axes). ``plain``, ``special``: operations per
+    element. ``result``: axes of the value that it leaves in registers (None: it leaves none).
+    ``frees``: earlier steps of the region whose values nothing needs after this one.
+    """
+
+    what: What
+    work: tuple[str, ...]
+    plain: int = 0
+    special: int = 0
+    result: tuple[str, ...] | None = None
+    tensor: str = ""
+    dtype: str | None = None
+    frees: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Region:
+    """Steps that run together: per tile of ``walk`` (its number), or once (None).
+
+    ``held``: axes of values that stay in registers all along. ``operands``: loads (axes and
+    dtype) that a matrix product reads straight from shared memory. ``computed``: axes of
+    values that are computed and then handed to a product through shared memory.
+    """
+
+    walk: int | None
+    steps: tuple[Step, ...]
+    held: tuple[tuple[str, ...], ...] = ()
+    operands: tuple[tuple[tuple[str, ...], str | None], ...] = ()
+    computed: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All regions of a launch. ``dots``: axes that are a dimension of some matrix product."""
+
+    block: BlockGraph
+    regions: tuple[Region, ...]
+    dots: tuple[str, ...]
+
+    @property
+    def products(self) -> int:
+        """How many matrix products the program text has."""
+        return sum(s.what is What.PRODUCT for r in self.regions for s in r.steps)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A fold that a matrix instruction computes: its operands, and the axes of all three."""
+
+    left: Node
+    right: Node
+    after: Node | None
+    axes: tuple[str, ...]
+
+    @property
+    def operands(self) -> tuple[Node, Node]:
+        return self.left, self.right
+
+    @property
+    def read(self) -> tuple[Node, ...]:
+        """All that the product reads: operands, and a factor that does not vary over it."""
+        return self.operands if self.after is None else (*self.operands, self.after)
+
+
+class _Reader:
+    """Recognises matrix products and walks graphs with their operands in the place of terms."""
+
+    def __init__(self, block: BlockGraph) -> None:
+        place = block.place
+        self.tiled = [a for a, p in block.places if p != Grid(tiled=False)]
+        self.place = place
+        self.known: dict[tuple[Fn, str, Node], _Product | None] = {}
+
+    def product(self, fold: Fn, axis: str, term: Node) -> _Product | None:
+        key = (fold, axis, term)
+        if key not in self.known:
+            found = matrix_product(fold, axis, term, self.tiled)
+            self.known[key] = None
+            if found is not None:
+                axes = (found.row, found.column, axis)
+                self.known[key] = _Product(found.left, found.right, found.after, axes)
+        return self.known[key]
+
+    def below(self, node: Node) -> tuple[Node, ...]:
+        if isinstance(node, Reduce) and (p := self.product(node.fn, node.axis, node.arg)):
+            return p.read
+        return children(node)
+
+    def topo(self, roots: Iterable[Node]) -> list[Node]:
+        done: dict[Node, None] = {}
+        stack = [(r, False) for r in reversed(list(roots))]
+        while stack:
+            node, ready = stack.pop()
+            if node in done:
+                continue
+            if ready:
+                done[node] = None
+                continue
+            stack.append((node, True))
+            stack.extend((c, False) for c in reversed(self.below(node)) if c not in done)
+        return list(done)
+
+    def elements(self, axes: Iterable[str]) -> tuple[str, ...]:
+        """``axes`` without those that are no tile dimension."""
+        return tuple(a for a in axes if a in self.tiled)
+
+
+def profile(block: BlockGraph) -> Profile:
+    """The steps of ``block``, one of ``split.launches``."""
+    reader = _Reader(block)
+    once: list[Node] = []  # roots of what runs once per program
+    regions = [_walk_region(reader, i, w, once) for i, w in enumerate(block.walks)]
+    once += [s.value for s in block.stores]
+    regions.append(_region(reader, None, once, (), block.stores, set(reader.topo(once)), ()))
+    dots = {a for p in reader.known.values() if p for a in p.axes}
+    return Profile(block, tuple(regions), tuple(a for a, _ in block.places if a in dots))
+
+
+def _walk_region(reader: _Reader, number: int, walk: Walk, once: list[Node]) -> Region:
+    """The steps per tile of ``walk``; what it reads but need not repeat is added to ``once``."""
+    roots: list[Node] = []
+    for carry in walk.carries:
+        product = reader.product(carry.fold, walk.axis, carry.term)
+        roots += product.read if product else [carry.term]
+        roots += [m.factor for m in carry.moves]
+    roots += [s.value for s in walk.stores]
+    own = {c.name for c in walk.carries}
+    moving: set[Node] = set()
+    for node in reader.topo(roots):
+        below = reader.below(node)
+        if isinstance(node, State):
+            changes = node.carry in own
+        elif below:
+            changes = any(c in moving for c in below)
+        else:
+            changes = walk.axis in node.axes
+        if changes:
+            moving.add(node)
+    edges = [c for n in reader.topo(roots) if n in moving for c in reader.below(n)]
+    fixed = [n for n in dict.fromkeys([*edges, *roots]) if n not in moving and n.axes]
+    once += fixed
+    return _region(reader, number, roots, walk.carries, walk.stores, moving, tuple(fixed), walk)
+
+
+def _region(
+    reader: _Reader,
+    number: int | None,
+    roots: list[Node],
+    carries: tuple[Carry, ...],
+    stores: tuple[Store, ...],
+    inside: set[Node],
+    fixed: tuple[Node, ...],
+    walk: Walk | None = None,
+) -> Region:
+    order = [n for n in reader.topo(roots) if n in inside]
+    feeds, used = _feeds(reader, order, carries, walk)
+    used.update(s.value for s in stores)
+    steps: list[Step] = []
+    at: dict[Node, int] = {}
+    for node in order:
+        step = _step(reader, node, only_fed=node in feeds and node not in used)
+        if step is not None:
+            at[node] = len(steps)
+            steps.append(step)
+    last: dict[Node, int] = {}
+    for node in order:
+        for child in reader.below(node):
+            if node in at:
+                last[child] = at[node]
+    for carry in carries:
+        assert walk is not None
+        product = reader.product(carry.fold, walk.axis, carry.term)
+        read = product.read if product else (carry.term,)
+        last |= dict.fromkeys(read, len(steps))
+        steps += _update(reader, walk, carry, product)
+    for store in stores:
+        last[store.value] = len(steps)
+        work = reader.elements(store.order)
+        steps.append(Step(What.STORE, work, tensor=store.name, dtype=store.dtype))
+    frees: dict[int, list[int]] = {}
+    for node, when in last.items():
+        if node in at:
+            frees.setdefault(when, []).append(at[node])
+    done = tuple(replace(s, frees=tuple(frees.get(i, ()))) for i, s in enumerate(steps))
+    loads = [n for n in (*order, *fixed) if isinstance(n, Input) and n in feeds]
+    return Region(
+        number,
+        done,
+        held=tuple(
+            [reader.elements(c.over) for c in carries]
+            + [reader.elements(n.axes) for n in fixed if n not in feeds or n in used]
+        ),
+        operands=tuple((reader.elements(n.order), n.dtype) for n in loads),
+        computed=tuple(reader.elements(n.axes) for n in feeds if not isinstance(n, Input)),
+    )
+
+
+def _feeds(
+    reader: _Reader, order: list[Node], carries: tuple[Carry, ...], walk: Walk | None
+) -> tuple[dict[Node, None], set[Node]]:
+    """The nodes that matrix products of the region read, and the nodes that others read."""
+    feeds: dict[Node, None] = {}
+    used: set[Node] = set()
+    for node in order:
+        product = isinstance(node, Reduce) and reader.product(node.fn, node.axis, node.arg)
+        if product:
+            feeds |= dict.fromkeys(product.operands)
+            used.update(product.read[2:])
+        else:
+            used.update(reader.below(node))
+    for carry in carries:
+        assert walk is not None
+        if p := reader.product(carry.fold, walk.axis, carry.term):
+            feeds |= dict.fromkeys(p.operands)
+            used.update(p.read[2:])
+        else:
+            used.add(carry.term)
+    return feeds, used
+
+
+def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
+    result = reader.elements(node.axes)
+    match node:
+        case Input(name=name, order=order, dtype=dtype):
+            kept = None if only_fed else result
+            return Step(What.LOAD, order, result=kept, tensor=name, dtype=dtype)
+        case Map(fn=fn) if node.axes:
+            return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
+        case Reduce(fn=fn, axis=axis, arg=arg):
+            if product := reader.product(fn, axis, arg):
+                return Step(What.PRODUCT, reader.elements(product.axes), result=result)
+            return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
+        case State() if not node.old:
+            return Step(What.HELD, (), result=result)
+        case _:
+            return None  # numbers, and positions, which cost next to nothing
+
+
+def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None) -> list[Step]:
+    """The fold of a tile's term, and what puts it together with the old state."""
+    kept = reader.elements(carry.over)
+    own = len(carry.moves) + max(0, len(carry.moves) - 1) + (0 if product else 1)
+    own += product is not None and product.after is not None
+    if product:
+        fold = Step(What.PRODUCT, reader.elements(product.axes))
+    else:
+        work = (*kept, walk.axis) if walk.axis not in kept else kept
+        fold = Step(What.FOLD, work, plain=1)
+    return [fold, Step(What.POINT, kept, plain=own)] if own else [fold]

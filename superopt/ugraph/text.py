@@ -1,0 +1,248 @@
+"""Graphs as text that people read, scripts search and ``parse`` turns into the same graph.
+
+The text is what is stored and hashed: it depends on nothing but the graph. Every node that is
+used twice, or whose own text is long, is bound once, in the line above its first use::
+
+    kernels softmax
+    param x[m n]
+    output out
+    kernel 0
+      place m Grid
+      place n Loop
+      order m
+      walk n
+        carry c0 over m by max of x[m n]
+        let %0 = new(c0[m])
+        ...
+
+``new(c0[m])`` and ``old(c0[m])`` are states, ``add[n](x)`` is a fold, ``$s`` a scalar.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from dataclasses import field
+from fractions import Fraction
+
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Hole
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.parse import Parsed
+from superopt.ugraph.parse import parse
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Number
+from superopt.ugraph.walk import children
+from superopt.ugraph.walk import topo
+
+__all__ = ["digest", "parse", "show"]
+
+# Longer texts of subterms are bound to a name, so lines stay short and parsing shallow.
+_INLINE = 72
+
+
+def show(value: Parsed) -> str:
+    """The text of a node, a program, a block graph, a kernel graph or a config."""
+    writer = _Writer()
+    match value:
+        case Node():
+            writer.share([value])
+            writer.line(0, f"node {writer.expression(value, 0)}")
+        case Program():
+            _program(writer, value)
+        case KernelGraph():
+            _kernels(writer, value)
+        case BlockGraph():
+            _block(writer, value, "kernel")
+        case Config():
+            writer.line(0, _config(value))
+    return "\n".join(writer.lines) + "\n"
+
+
+def digest(value: Parsed) -> str:
+    """32 hexadecimal digits that stand for the text of ``value``."""
+    return hashlib.blake2b(show(value).encode(), digest_size=16).hexdigest()
+
+
+@dataclass
+class _Writer:
+    """Lines so far, and the names bound in them."""
+
+    lines: list[str] = field(default_factory=list)
+    texts: dict[Node, str] = field(default_factory=dict)
+    uses: Counter[Node] = field(default_factory=Counter)
+    bound: int = 0
+
+    def line(self, depth: int, text: str) -> None:
+        """Writes one line."""
+        self.lines.append("  " * depth + text)
+
+    def share(self, roots: list[Node]) -> None:
+        """Starts a scope: nodes that are used twice below ``roots`` will be bound."""
+        self.texts = {}
+        self.uses = Counter(roots)
+        for node in topo(roots):
+            self.uses.update(children(node))
+
+    def expression(self, root: Node, depth: int) -> str:
+        """The text of ``root``; lines that bind its subterms are written before."""
+        for node in topo([root]):
+            if node in self.texts:
+                continue
+            text = _node(node, [self.texts[c] for c in children(node)])
+            shared = self.uses[node] > 1 or (len(text) > _INLINE and node is not root)
+            if children(node) and shared:
+                self.line(depth, f"let %{self.bound} = {text}")
+                text = f"%{self.bound}"
+                self.bound += 1
+            self.texts[node] = text
+        return self.texts[root]
+
+
+def _node(node: Node, parts: list[str]) -> str:
+    match node:
+        case Const(value=value):
+            return number(value)
+        case Named(name=name):
+            return name.value
+        case Input(name=name, order=order, dtype=dtype):
+            return tensor(name, order, dtype)
+        case Scalar(name=name, dtype=dtype):
+            return f"${name}" if dtype == "fp32" else f"${name}:{dtype}"
+        case Size(axis=axis):
+            return f"size({axis})"
+        case Index(axis=axis):
+            return f"index({axis})"
+        case State(carry=carry, over=over, old=old):
+            return f"{'old' if old else 'new'}({tensor(carry, over, None)})"
+        case Hole(name=name):
+            return f"?{name}"
+        case Reduce(fn=fn, axis=axis):
+            return f"{fn.symbol}[{axis}]({parts[0]})"
+        case Map(fn=fn):
+            return f"{fn.symbol}({', '.join(parts)})"
+        case _:
+            raise TypeError(f"no text for {type(node).__name__}")
+
+
+def number(value: Number) -> str:
+    """An exact number: ``3``, ``-1/2``, ``inf``."""
+    return str(value) if isinstance(value, Fraction) else ("inf" if value > 0 else "-inf")
+
+
+def tensor(name: str, order: tuple[str, ...], dtype: str | None) -> str:
+    """A tensor with its axes in memory order: ``ids[b n]:int32``."""
+    return f"{name}[{' '.join(order)}]" + (f":{dtype}" if dtype else "")
+
+
+def _program(writer: _Writer, program: Program) -> None:
+    writer.share([s.value for s in program.outputs])
+    writer.line(0, f"program {program.name}")
+    _params(writer, program.params)
+    for store in program.outputs:
+        _store(writer, "output", store, 0)
+
+
+def _kernels(writer: _Writer, graph: KernelGraph) -> None:
+    writer.line(0, f"kernels {graph.name}")
+    _params(writer, graph.params)
+    for name in graph.outputs:
+        writer.line(0, f"output {name}")
+    for index, block in enumerate(graph.kernels):
+        _block(writer, block, f"kernel {index}")
+
+
+def _params(writer: _Writer, params: tuple[Input | Scalar, ...]) -> None:
+    for param in params:
+        writer.line(0, f"param {_node(param, [])}")
+
+
+def _store(writer: _Writer, word: str, store: Store, depth: int) -> None:
+    value = writer.expression(store.value, depth)
+    writer.line(depth, f"{word} {tensor(store.name, store.order, store.dtype)} = {value}")
+
+
+def _block(writer: _Writer, block: BlockGraph, title: str) -> None:
+    writer.share(block.roots())
+    writer.line(0, title)
+    for axis, place in block.places:
+        writer.line(1, f"place {axis} {_place(place)}")
+    if block.order:
+        turns = [f"reverse({t.axis})" if t.reverse else t.axis for t in block.order]
+        writer.line(1, f"order {' '.join(turns)}")
+    for walk in block.walks:
+        _walk(writer, walk)
+    for store in block.stores:
+        _store(writer, "store", store, 1)
+
+
+def _place(place: Place) -> str:
+    match place:
+        case Grid(tiled=tiled):
+            return "Grid" if tiled else "Grid untiled"
+        case Loop():
+            return "Loop"
+        case Split():
+            return "Split"
+        case Whole():
+            return "Whole"
+
+
+def _walk(writer: _Writer, walk: Walk) -> None:
+    words = [f"walk {walk.axis}"]
+    for word, bounds in (("from", walk.start), ("to", walk.stop)):
+        if bounds:
+            words.append(f"{word} {', '.join(_bound(writer, b) for b in bounds)}")
+    writer.line(1, " ".join([*words, *(["backwards"] if walk.reverse else [])]))
+    for carry in walk.carries:
+        _carry(writer, carry)
+    for store in walk.stores:
+        _store(writer, "store", store, 2)
+
+
+def _bound(writer: _Writer, bound: Bound) -> str:
+    parts = [_term(axis, coefficient) for axis, coefficient in bound.terms]
+    return " + ".join([*parts, writer.expression(bound.offset, 1)])
+
+
+def _term(axis: str, coefficient: int) -> str:
+    return axis if coefficient == 1 else f"{coefficient}*{axis}"
+
+
+def _carry(writer: _Writer, carry: Carry) -> None:
+    term = writer.expression(carry.term, 2)
+    factors = [writer.expression(m.factor, 2) for m in carry.moves]
+    over = " ".join(["over", *carry.over])
+    moved = carry.moves or carry.action is not Fn.MUL
+    how = f"by {carry.fold.symbol}" + (f" moved by {carry.action.symbol}" if moved else "")
+    writer.line(2, f"carry {carry.name} {over} {how} of {term}")
+    for move, factor in zip(carry.moves, factors, strict=True):
+        writer.line(3, f"move {move.source} with {factor}")
+
+
+def _config(config: Config) -> str:
+    tiles = " ".join(f"{axis}={tile}" for axis, tile in config.tiles)
+    numbers = f"parts={config.parts} warps={config.warps} stages={config.stages}"
+    return " ".join(filter(None, ["config", tiles, "|", numbers]))

@@ -1,0 +1,97 @@
+"""What of a program its hostile inputs must aim at, read off its nodes.
+
+*Stabilised* axes are those along which order, ties and outliers matter; *scores* are the values
+that exponentials and extrema see; *conditions* are the masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+import numpy as np
+
+from superopt.ugraph.evaluate import evaluate_program
+from superopt.ugraph.floats import Array
+from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import kind_of_dtype
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import topo
+
+
+def nodes(program: Program) -> list[Node]:
+    """All nodes of a program, arguments first."""
+    return topo([s.value for s in program.outputs])
+
+
+def float_inputs(program: Program) -> list[Input]:
+    """The tensors that hold floats, in signature order."""
+    tensors = [p for p in program.params if isinstance(p, Input)]
+    return [p for p in tensors if kind_of_dtype(p.dtype) is Kind.REAL]
+
+
+def stabilised_axes(program: Program) -> list[str]:
+    """Axes under a max or min; if there are none, those on which a sum reads another fold over
+    the same axis (a variance); if there are none, all folded ones."""
+    folds = [n for n in nodes(program) if isinstance(n, Reduce)]
+    extreme = [f.axis for f in folds if f.fn in (Fn.MAX, Fn.MIN)]
+    nested = [
+        f.axis
+        for f in folds
+        if any(isinstance(n, Reduce) and n.axis == f.axis for n in topo([f.arg]))
+    ]
+    return list(dict.fromkeys(extreme or nested or [f.axis for f in folds]))
+
+
+def scores(program: Program) -> list[Node]:
+    """Arguments of exponentials and of folds by max or min."""
+    found: dict[Node, None] = {}
+    for node in nodes(program):
+        match node:
+            case Reduce(fn=Fn.MAX | Fn.MIN, arg=arg) | Map(fn=Fn.EXP | Fn.EXP2, args=(arg,)):
+                found[arg] = None
+            case _:
+                continue
+    return list(found)
+
+
+def below(roots: Iterable[Node]) -> set[str]:
+    """The names of the tensors that ``roots`` read."""
+    return {n.name for n in topo(roots) if isinstance(n, Input)}
+
+
+def has_row_mask(program: Program) -> bool:
+    """Whether a mask depends on two axes, as a causal one does."""
+    return any(len(c.axes) > 1 for c in conditions(program))
+
+
+def conditions(program: Program) -> list[Node]:
+    """The conditions of selections that read positions or tensors of integers or truth values,
+    but no floats, and the parts they are made of."""
+    found: dict[Node, None] = {}
+    for node in nodes(program):
+        if isinstance(node, Map) and node.fn is Fn.WHERE:
+            for part in topo(node.args[:1]):
+                leaves = [n for n in topo([part]) if isinstance(n, Index | Input)]
+                floats = any(isinstance(n, Input) and n.kind is Kind.REAL for n in leaves)
+                if part.kind is Kind.BOOL and leaves and not floats:
+                    found[part] = None
+    return list(found)
+
+
+def value_of(
+    node: Node, program: Program, arrays: Mapping[str, Array], sizes: Mapping[str, int]
+) -> Array:
+    """The float64 value of a node of ``program``; dimensions are ``node.axes``."""
+    probe = Program(program.name, program.params, (Store("probe", node.axes, None, node),))
+    domain = FloatDomain(np.float64)
+    held = {name: domain.array(value) for name, value in arrays.items()}
+    return evaluate_program(probe, domain, held, sizes)["probe"]

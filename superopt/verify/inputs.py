@@ -1,0 +1,299 @@
+"""Input families: ordinary numbers and the hostile ones that a fused kernel must survive.
+
+No operator is known here: what a family aims at is read off the program's nodes (``hostile.py``).
+All values can be held by the dtype of the tensor they are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from superopt.ugraph.evaluate import evaluate_program
+from superopt.ugraph.floats import Array
+from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import kind_of_dtype
+from superopt.ugraph.scalar import Kind
+from superopt.verify import hostile
+from superopt.verify.rounding import LARGEST
+from superopt.verify.rounding import rounded
+
+Arrays = dict[str, Array]
+
+ABOVE = 1e4
+BELOW = -1e6
+TILE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """One set of inputs.
+
+    ``arrays``: what the kernel gets, in memory order. ``claimed``: what the reference is computed
+    from, if not the same (where values that are masked for every row hold NaN). ``twins``: the
+    same inputs with other finite numbers in place of a planted NaN or infinity; an output element
+    depends on the planted one if and only if it differs between the twins.
+    """
+
+    name: str
+    arrays: Arrays
+    claimed: Arrays | None = None
+    twins: tuple[Arrays, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """What all families of one program at one choice of sizes and dtype share."""
+
+    program: Program
+    sizes: Mapping[str, int]
+    dtype: str
+    ordinary: Arrays
+    tile: int
+
+    def fit(self, arrays: Mapping[str, Array]) -> Arrays:
+        """The nearest values that the tensors' dtypes hold, none of them overflowing."""
+        fitted = dict(arrays)
+        for tensor in hostile.float_inputs(self.program):
+            kind = tensor.dtype or self.dtype
+            value, most = arrays[tensor.name], LARGEST[kind]
+            clipped = np.where(np.isfinite(value), np.clip(value, -most, most), value)
+            fitted[tensor.name] = rounded(clipped.astype(np.float32), kind)
+        return fitted
+
+    def changed(self, change: Callable[[Input, Array], Array], names: set[str]) -> Arrays:
+        """The ordinary inputs with the float tensors ``names`` replaced."""
+        new = dict(self.ordinary)
+        for tensor in hostile.float_inputs(self.program):
+            if tensor.name in names:
+                new[tensor.name] = change(tensor, self.ordinary[tensor.name])
+        return self.fit(new)
+
+    @property
+    def aimed(self) -> set[str]:
+        """The float tensors below the scores; all of them if there are no scores."""
+        scores = hostile.scores(self.program)
+        floats = {t.name for t in hostile.float_inputs(self.program)}
+        return (hostile.below(scores) & floats) or floats
+
+
+def families(
+    program: Program,
+    sizes: Mapping[str, int],
+    dtype: str,
+    seed: int,
+    scalars: Mapping[str, float] | None = None,
+    tile: int = TILE,
+) -> Iterator[Family]:
+    """All families for ``program`` at these sizes, the ordinary one first.
+
+    ``scalars``: values of run-time scalars (others are chosen). ``tile``: how many positions
+    count as the first or last tile. A size of 0 has the ordinary family only.
+    """
+    plain = ordinary(program, sizes, dtype, seed, scalars)
+    yield Family("ordinary", plain)
+    if 0 in sizes.values():
+        return
+    maker = _Maker(program, sizes, dtype, plain, tile)
+    yield from _extreme(maker)
+    for axis in hostile.stabilised_axes(program):
+        yield from _along(maker, axis)
+    yield from _planted(maker)
+    yield from _masked_everywhere(maker)
+    yield from _truths(maker)
+
+
+def ordinary(
+    program: Program,
+    sizes: Mapping[str, int],
+    dtype: str,
+    seed: int,
+    scalars: Mapping[str, float] | None = None,
+) -> Arrays:
+    """Normal floats, small sorted integers (ids), mostly true truth values, scalars near 1."""
+    random = np.random.default_rng(seed)
+    given = scalars or {}
+    arrays: Arrays = {}
+    for param in program.params:
+        shape = tuple(sizes[a] for a in param.order) if isinstance(param, Input) else ()
+        kind = kind_of_dtype(param.dtype)
+        if isinstance(param, Scalar) and param.name in given:
+            integral = kind is Kind.INT
+            arrays[param.name] = np.asarray(given[param.name], np.int64 if integral else np.float32)
+        elif isinstance(param, Scalar) and kind is Kind.INT:  # a length, a window
+            arrays[param.name] = np.asarray(2 * max(sizes.values(), default=0) // 3, np.int64)
+        elif isinstance(param, Scalar):
+            arrays[param.name] = random.uniform(0.5, 1.5, ()).astype(np.float32)
+        elif kind is Kind.INT:
+            drawn = random.integers(0, 4, shape)
+            arrays[param.name] = np.sort(drawn, axis=-1) if shape else drawn
+        elif kind is Kind.BOOL:
+            arrays[param.name] = random.random(shape) < 0.75
+        else:
+            normal = random.standard_normal(shape).astype(np.float32)
+            arrays[param.name] = rounded(normal, param.dtype or dtype)
+    return arrays
+
+
+def _extreme(maker: _Maker) -> Iterator[Family]:
+    """Scores far above and far below zero; without scores, large and tiny inputs."""
+    first = min(maker.aimed, key=list(maker.ordinary).index, default="")
+    for name, sign, target in (("scores above", 1, ABOVE), ("scores below", -1, BELOW)):
+
+        def signed(tensor: Input, value: Array, sign: int = sign) -> Array:
+            return np.abs(value) * (sign if tensor.name == first else 1)
+
+        if not hostile.scores(maker.program):
+            scale = 2.0**6 if sign > 0 else 2.0**-6
+            arrays = maker.changed(lambda _, v, s=scale: v * s, maker.aimed)  # type: ignore[misc]
+            yield Family(f"inputs times {scale:g}", arrays)
+            continue
+        scale = _scale_for(maker, lambda s, f=signed: maker.changed(lambda t, v: f(t, v) * s, maker.aimed), target)  # type: ignore[misc]
+        yield Family(name, maker.changed(lambda t, v: signed(t, v) * scale, maker.aimed))
+
+
+def _scale_for(maker: _Maker, scaled: Callable[[float], Arrays], target: float) -> float:
+    """The smallest power of two at which a score passes ``target`` (or the largest tried)."""
+    nodes = hostile.scores(maker.program)
+    for exponent in range(22):
+        arrays = scaled(2.0**exponent)
+        for node in nodes:
+            value = hostile.value_of(node, maker.program, arrays, maker.sizes)
+            finite = value[np.isfinite(value)]
+            if finite.size and np.any(finite / target > 1):
+                return 2.0**exponent
+    return 2.0**21
+
+
+def _along(maker: _Maker, axis: str) -> Iterator[Family]:
+    """Order, ties, zeros, an outlier, a large mean and empty tiles along one axis."""
+    last = maker.sizes[axis] - 1
+    tile = min(maker.tile, last + 1)
+
+    def on(tensor: Input, positions: slice) -> tuple[slice, ...]:
+        return (slice(None),) * tensor.order.index(axis) + (positions,)
+
+    def each(change: Callable[[Input, Array], Array]) -> Arrays:
+        def one(tensor: Input, value: Array) -> Array:
+            return change(tensor, value) if axis in tensor.order else np.abs(value)
+
+        return maker.changed(one, maker.aimed)
+
+    def put(number: float, positions: slice) -> Callable[[Input, Array], Array]:
+        def change(tensor: Input, value: Array) -> Array:
+            new = np.array(value)
+            new[on(tensor, positions)] = number
+            return new
+
+        return change
+
+    def ordered(tensor: Input, value: Array) -> Array:
+        return np.sort(np.abs(value), axis=tensor.order.index(axis))
+
+    def outlier(tensor: Input, value: Array) -> Array:
+        new = np.array(value)
+        new[on(tensor, slice(last, None))] = 40 * np.abs(new[on(tensor, slice(last, None))]) + 40
+        return new
+
+    def tied(tensor: Input, value: Array) -> Array:
+        one = value[on(tensor, slice(0, 1))]
+        return np.broadcast_to(one, value.shape).copy()
+
+    yield Family(f"increasing along {axis}", each(ordered))
+    yield Family(
+        f"decreasing along {axis}", each(lambda t, v: np.flip(ordered(t, v), t.order.index(axis)))
+    )
+    yield Family(f"ties along {axis}", each(tied))
+    yield Family(f"zero first tile of {axis}", each(put(0.0, slice(0, tile))))
+    yield Family(f"zero along {axis}", each(put(0.0, slice(None))))
+    yield Family(f"late outlier on {axis}", each(outlier))
+    mean, spread = (100.0, 0.01) if maker.dtype == "fp32" else (8.0, 0.05)
+    yield Family(f"mean far above spread along {axis}", each(lambda _, v: mean + spread * v))
+    if hostile.scores(maker.program):
+        yield Family(f"-inf in first tile of {axis}", each(put(-np.inf, slice(0, tile))))
+        yield Family(f"-inf in last tile of {axis}", each(put(-np.inf, slice(last // tile * tile, None))))
+        yield Family(f"-inf all along {axis}", each(put(-np.inf, slice(None))))
+
+
+def _planted(maker: _Maker) -> Iterator[Family]:
+    """One NaN or infinity in each float tensor, past the middle of every axis."""
+    for tensor in hostile.float_inputs(maker.program):
+        index = tuple(maker.sizes[a] // 2 for a in tensor.order)
+
+        def put(number: float, tensor: Input = tensor, index: tuple[int, ...] = index) -> Arrays:
+            new = np.array(maker.ordinary[tensor.name])
+            new[index] = number
+            return {**maker.ordinary, tensor.name: new}
+
+        most = min(1e4, LARGEST[tensor.dtype or maker.dtype])
+        twins = (maker.fit(put(most)), maker.fit(put(-most)))
+        for number in (np.nan, np.inf, -np.inf):
+            yield Family(f"{number:+} in {tensor.name}".replace("+nan", "nan"), put(number), None, twins)
+
+
+def _masked_everywhere(maker: _Maker) -> Iterator[Family]:
+    """NaN wherever a value is masked for every row (padding, a length)."""
+    for condition in hostile.conditions(maker.program):
+        if len(condition.axes) != 1 or hostile.below([condition]):
+            continue
+        (axis,) = condition.axes
+        truth = hostile.value_of(condition, maker.program, maker.ordinary, maker.sizes) != 0
+        for positions in (truth, ~truth):
+            if not positions.any() or positions.all():
+                continue
+            names = {
+                t.name
+                for t in hostile.float_inputs(maker.program)
+                if axis in t.order and _ignored(maker, t, axis, positions)
+            }
+            if names:
+                arrays = maker.changed(_filler(axis, positions, np.nan), names)
+                clean = maker.changed(_filler(axis, positions, 0.0), names)
+                yield Family(f"NaN where {axis} is masked for every row", arrays, clean)
+
+
+def _filler(axis: str, positions: Array, number: float) -> Callable[[Input, Array], Array]:
+    """Puts ``number`` at ``positions`` of ``axis``."""
+
+    def change(tensor: Input, value: Array) -> Array:
+        new = np.array(value)
+        new[(slice(None),) * tensor.order.index(axis) + (positions,)] = number
+        return new
+
+    return change
+
+
+def _ignored(maker: _Maker, tensor: Input, axis: str, positions: Array) -> bool:
+    """Whether no output depends on what ``tensor`` holds at ``positions``."""
+    outputs = []
+    domain = FloatDomain(np.float64)
+    for number in (3.0, -500.0):
+        arrays = maker.changed(_filler(axis, positions, number), {tensor.name})
+        held = {name: domain.array(value) for name, value in arrays.items()}
+        outputs.append(evaluate_program(maker.program, domain, held, maker.sizes))
+    first, second = outputs
+    return all(np.array_equal(first[k], second[k], equal_nan=True) for k in first)
+
+
+def _truths(maker: _Maker) -> Iterator[Family]:
+    """Truth values that are all true, all false, or false in the first tile of an axis."""
+    for param in maker.program.params:
+        if not isinstance(param, Input) or kind_of_dtype(param.dtype) is not Kind.BOOL:
+            continue
+        value = maker.ordinary[param.name]
+        for truth in (True, False):
+            yield Family(
+                f"{param.name} all {str(truth).lower()}",
+                {**maker.ordinary, param.name: np.full_like(value, truth)},
+            )
+        for place, axis in enumerate(param.order):
+            new = np.array(value)
+            new[(slice(None),) * place + (slice(0, maker.tile),)] = False
+            yield Family(f"{param.name} false in first tile of {axis}", {**maker.ordinary, param.name: new})
