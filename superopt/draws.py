@@ -26,6 +26,7 @@ from superopt.ugraph.walk import topo
 Array = npt.NDArray[Any]
 
 SMALLEST_SIZE = 3
+MOST_DISTINCT = 8
 FEW = 4  # different values of an integer input, and fewer than any size: indices are valid
 SMALLEST_DISTANCE = 8
 LARGEST_DISTANCE = 600  # constants up to this in masks get a draw that reaches past them
@@ -63,7 +64,9 @@ def draws(
 
 
 def _sizes(axes: tuple[str, ...], rng: random.Random) -> dict[str, int]:
-    sizes = list(range(SMALLEST_SIZE, SMALLEST_SIZE + len(axes)))
+    # Pairwise different, unless there are so many axes that the largest value would not fit.
+    distinct = MOST_DISTINCT if len(axes) <= MOST_DISTINCT else MOST_DISTINCT // 2
+    sizes = [SMALLEST_SIZE + i % distinct for i in range(len(axes))]
     rng.shuffle(sizes)
     return dict(zip(axes, sizes, strict=True))
 
@@ -84,7 +87,9 @@ def _arrays(
         elif param.name in given:
             arrays[param.name] = np.asarray(given[param.name])
         elif param.kind is Kind.INT:
-            arrays[param.name] = np.asarray(int(rng.integers(1, max(sizes.values(), default=1) + 1)))
+            arrays[param.name] = np.asarray(
+                int(rng.integers(1, max(sizes.values(), default=1) + 1))
+            )
         else:
             arrays[param.name] = np.asarray(float(rng.uniform(0.1, 2.0)))
     return arrays

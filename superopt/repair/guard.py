@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
 from superopt.errors import NoRepair
 from superopt.repair.record import Guard
 from superopt.repair.record import words
-from superopt.repair.span import ANY
 from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import folded
@@ -43,11 +43,16 @@ EXTREMA = (Fn.MAX, Fn.MIN)
 
 @dataclass(frozen=True)
 class Point:
-    """``producer`` at ``value``; then the node ``seen`` was ``value`` at all absorbed positions."""
+    """``producer`` at ``value``; then the node ``seen`` was ``value`` at all absorbed positions.
+
+    ``empty``: ``seen`` never has that value (as far as inputs are finite), so that nothing was
+    absorbed at all.
+    """
 
     producer: Carry
     value: Number
     seen: Node
+    empty: bool = False
 
     def condition(self, like: Iterable[Node], old: bool) -> Node:
         """``state == value``, spelled as the user's own guard in ``like`` is (to be one node)."""
@@ -82,15 +87,22 @@ class Regions:
         self.anywhere: dict[Node, Span] = {}
         self.regular: dict[Node, Span] = {}
         for p in producers:
-            both = join(at(p.fold.unit), folded(p.fold, span(p.term, self.anywhere)))
+            both = _state(p, self.anywhere)
             self.anywhere |= {p.state: both, p.old: both}
+        self.points = [replace(p, empty=self._empty(p)) for p in self.points]
         for p in producers:
-            values = self.anywhere[p.state]
+            values = _state(p, self.regular)
             for point in self.points:
                 values = without(values, point.value) if point.producer is p else values
             if self._witnessed(p):
                 values = without(values, Fraction(0))
             self.regular |= {p.state: values, p.old: values}
+
+    def _empty(self, point: Point) -> bool:
+        if point.producer.fold not in EXTREMA or point.value != point.producer.fold.unit:
+            return False
+        values = span(point.seen, self.anywhere)
+        return not (values.nan or values.inf or values.ninf)
 
     def _witnessed(self, carry: Carry) -> bool:
         """Whether a sum of nonnegative terms has a positive one, where an extremum is attained."""
@@ -110,13 +122,17 @@ class Regions:
             if p is point.producer:
                 here[p.state] = at(point.value)
             else:
-                value = folded(p.fold, span(p.term, {**self.anywhere, **here, **seen}))
-                here[p.state] = join(at(p.fold.unit), value)
+                here[p.state] = _state(p, {**self.anywhere, **here, **seen})
         known = dict(self.anywhere)
         for p in self.producers:
             known |= {p.state: here[p.state]} if new else {}
             known |= {p.old: here[p.state]} if old else {}
         return {**known, **seen} if new else known
+
+
+def _state(carry: Carry, known: Mapping[Node, Span]) -> Span:
+    """What a fold of any number of terms, none included, can be."""
+    return join(at(carry.fold.unit), folded(carry.fold, span(carry.term, known)))
 
 
 def neutral(b: Node, point: Point, fold: Fn, action: Fn) -> Number | None:
@@ -126,7 +142,9 @@ def neutral(b: Node, point: Point, fold: Fn, action: Fn) -> Number | None:
     """
     value = span(b, {point.seen: at(point.value)}).point
     fixed = (fold.unit, Fraction(0)) if action is Fn.MUL else (fold.unit,)
-    return value if value in fixed else None
+    if value in fixed:
+        return value
+    return fold.unit if point.empty else None
 
 
 def regular_form(term: Node, axis: str, candidates: Sequence[Point]) -> tuple[Node, list[Point]]:
@@ -248,17 +266,3 @@ def _without(factor: Node, conditions: Sequence[Node]) -> Node:
 
 def _text(value: Number) -> str:
     return str(value)
-
-
-__all__ = [
-    "ANY",
-    "Guarded",
-    "Point",
-    "Regions",
-    "guarded_factor",
-    "guarded_term",
-    "neutral",
-    "points",
-    "regular_form",
-    "words",
-]

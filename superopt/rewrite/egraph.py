@@ -65,9 +65,13 @@ class EClass:
 
 
 class EGraph:
-    """Classes of equal nodes. Ids are given in order of arrival, so they are deterministic."""
+    """Classes of equal nodes. Ids are given in order of arrival, so they are deterministic.
 
-    def __init__(self) -> None:
+    ``domain``: axes that may be taken as non-empty where a law does not fold over them.
+    """
+
+    def __init__(self, domain: frozenset[str] = frozenset()) -> None:
+        self.domain = domain
         self.parent: list[int] = []
         self.classes: dict[int, EClass] = {}
         self.memo: dict[ENode, int] = {}
@@ -244,6 +248,11 @@ class EGraph:
     def size(self) -> int:
         """The number of nodes."""
         return sum(len(c.nodes) for c in self.classes.values())
+
+    @property
+    def size_hint(self) -> int:
+        """An upper bound of ``size`` that costs nothing."""
+        return len(self.memo)
 
 
 def _result_kind(fn: Fn, args: list[Facts]) -> Kind:

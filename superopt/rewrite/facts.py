@@ -152,7 +152,7 @@ def of_map(fn: Fn, args: Sequence[Facts], kind: Kind, same: bool = False) -> Fac
             for fact in facts:
                 known[fact] = under
 
-    table = _TABLE.get(fn)
+    table = TABLE.get(fn)
     if table is not None:
         table(args, learn)
     if same and fn is Fn.MUL:
@@ -307,7 +307,7 @@ def _min(args: Sequence[Facts], learn: _Learn) -> None:
     learn(_every(args, Fact.NONNEGATIVE, Fact.NONZERO), Fact.NONZERO)
 
 
-_TABLE = {
+TABLE = {
     Fn.ADD: _add,
     Fn.MUL: _mul,
     Fn.DIV: _div,

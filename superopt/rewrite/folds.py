@@ -51,18 +51,32 @@ def factor_out_of_sum(a: Pattern, c: Pattern, n: str) -> Sides:
     return total(n, a * c), total(n, a) * c
 
 
-@rule(AxisFree("c", "n"), finite("a"), finite("c", given="n"))
+@rule(
+    AxisFree("c", "n"), finite("a"), finite("c", given="n"), fallback="factor_out_of_sum"
+)
 def factor_out_of_sum_guarded(a: Pattern, c: Pattern, n: str) -> Sides:
     """As above where the factor is defined only if there are elements (a mean)."""
     empty = apply(Fn.EQ, Extent("n"), 0)
     return total(n, a * c), total(n, a) * apply(Fn.WHERE, empty, 0, c)
 
 
-@rule(AxisFree("c", "n"), finite("a"), finite("c", given="n"), nonzero("c", given="n"))
+@rule(
+    AxisFree("c", "n"),
+    finite("a"),
+    finite("c", given="n"),
+    nonzero("c", given="n"),
+    fallback="divide_sum",
+)
 def divide_sum_guarded(a: Pattern, c: Pattern, n: str) -> Sides:
     """As above for a denominator that is zero only if there are no elements (a softmax)."""
     empty = apply(Fn.EQ, Extent("n"), 0)
     return total(n, a / c), total(n, a) / apply(Fn.WHERE, empty, 1, c)
+
+
+@rule(AxisFree("c", "n"), finite("a", "c"), nonzero("c"))
+def divide_sum(a: Pattern, c: Pattern, n: str) -> Sides:
+    """One division after the fold instead of one an element."""
+    return total(n, a / c), total(n, a) / c
 
 
 @rule(AxisFree("c", "n"), HasAxis("a", "n"), finite("a", "c"))

@@ -102,7 +102,7 @@ class Matcher:
     def search(self, graph: EGraph, node: ENode, owner: int) -> Iterator[Found]:
         """All matches at ``node`` of class ``owner`` whose needs are met."""
         for found in self._root(graph, node):
-            if self._met(graph, owner, found):
+            if self.met(graph, owner, found):
                 yield found
 
     def build(self, graph: EGraph, found: Found) -> int | None:
@@ -244,9 +244,11 @@ class Matcher:
 
     # Needs -------------------------------------------------------------------------------
 
-    def _met(self, graph: EGraph, owner: int, found: Found) -> bool:
+    def met(self, graph: EGraph, owner: int, found: Found) -> bool:
+        """Whether the needs of the law are known to hold at a match in class ``owner``."""
         b = found.binding
-        here = graph.facts(owner).axes | set(found.axes)
+        folded = {a for axis in self.rule.axes for a in _axes(b[axis])}
+        here = graph.facts(owner).axes | set(found.axes) | (graph.domain - folded)
         for need in self.rule.needs:
             bound = b[need.hole]
             facts = facts_of_bound(graph, bound)

@@ -168,7 +168,8 @@ class Rule:
     """``left == right`` for all values that meet ``needs``.
 
     ``structural``: the e-graph's representation embodies the law (it is proved and
-    documented like the others, but not matched). ``both``: also applied right to left.
+    documented like the others, but not matched). ``fallback``: a law with the same holes
+    that says more; where its needs are met, this one is not applied.
     """
 
     name: str
@@ -179,7 +180,7 @@ class Rule:
     holes: tuple[str, ...]
     axes: tuple[str, ...]
     structural: bool = False
-    both: bool = False
+    fallback: str | None = None
     scopes: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -189,18 +190,12 @@ class Rule:
                 found[hole] = found.get(hole, around) & around
         object.__setattr__(self, "scopes", found)
 
-    def turned(self) -> Rule:
-        """The law read from right to left."""
-        return Rule(
-            self.name, self.right, self.left, self.needs, self.reason, self.holes, self.axes
-        )
-
 
 RULES: dict[str, Rule] = {}
 
 
 def rule(
-    *needs: Need | tuple[Need, ...], structural: bool = False, both: bool = False
+    *needs: Need | tuple[Need, ...], structural: bool = False, fallback: str | None = None
 ) -> Callable[[Callable[..., tuple[Pattern, Pattern]]], Rule]:
     """Register the decorated function as a law."""
     flat: list[Need] = []
@@ -221,7 +216,7 @@ def rule(
             args.append(parameter.name if is_axis else Var(parameter.name))
         left, right = function(*args)
         made = Rule(
-            name, left, right, tuple(flat), reason, tuple(holes), tuple(axes), structural, both
+            name, left, right, tuple(flat), reason, tuple(holes), tuple(axes), structural, fallback
         )
         RULES[name] = made
         return made

@@ -67,7 +67,9 @@ class Infinities:
             case Reduce(fn=fn, arg=arg):
                 return _folded(fn, self.of(arg, known))
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
-                return self.of(then, known) | self.of(otherwise, known | unequal(condition))
+                return self.of(then, known | learned(condition, True)) | self.of(
+                    otherwise, known | learned(condition, False)
+                )
             case Map(fn=fn, args=args):
                 return self._map(fn, args, known)
             case _:
@@ -131,8 +133,9 @@ class Infinities:
             case Const(value=value):
                 return value != 0
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
-                rest = known | unequal(condition)
-                return self.nonzero(then, known) and self.nonzero(otherwise, rest)
+                return self.nonzero(then, known | learned(condition, True)) and self.nonzero(
+                    otherwise, known | learned(condition, False)
+                )
             case Map(fn=Fn.MUL, args=(left, right)):
                 return self.nonzero(left, known) and self.nonzero(right, known)
             case _:
@@ -158,8 +161,9 @@ class Infinities:
             case Map(fn=Fn.SQRT | Fn.RSQRT, args=(arg,)):
                 return self.positive(arg, known)
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
-                rest = known | unequal(condition)
-                return self.positive(then, known) and self.positive(otherwise, rest)
+                return self.positive(then, known | learned(condition, True)) and self.positive(
+                    otherwise, known | learned(condition, False)
+                )
             case _:
                 return False
 
@@ -185,11 +189,24 @@ class Infinities:
                 return self.positive(node, known)
 
 
-def unequal(condition: Node) -> Known:
-    """What is known where ``condition`` is false: ``x == c`` gives that x is not c."""
+def learned(condition: Node, holds: bool) -> Known:
+    """What is known where ``condition`` is true (``holds``), or where it is false.
+
+    ``x == c`` tells, where it is false, that x is not c; ``c < x`` does where it is true.
+    """
     match condition:
+        case Map(fn=Fn.NOT, args=(arg,)):
+            return learned(arg, not holds)
+        case Map(fn=Fn.AND, args=args) if holds:
+            return NOTHING.union(*(learned(a, holds) for a in args))
+        case Map(fn=Fn.OR, args=args) if not holds:
+            return NOTHING.union(*(learned(a, holds) for a in args))
         case Map(fn=Fn.EQ, args=(Const(value=value), node) | (node, Const(value=value))):
-            return frozenset({(node, value)})
+            return NOTHING if holds else frozenset({(node, value)})
+        case Map(fn=Fn.LT, args=(Const(value=value), node) | (node, Const(value=value))):
+            return frozenset({(node, value)}) if holds else NOTHING
+        case Map(fn=Fn.LE, args=(Const(value=value), node) | (node, Const(value=value))):
+            return NOTHING if holds else frozenset({(node, value)})
         case _:
             return NOTHING
 

@@ -14,8 +14,8 @@ from superopt.ugraph.infinities import NOTHING
 from superopt.ugraph.infinities import UNDEFINED
 from superopt.ugraph.infinities import Infinities
 from superopt.ugraph.infinities import Known
+from superopt.ugraph.infinities import learned
 from superopt.ugraph.infinities import negated
-from superopt.ugraph.infinities import unequal
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
@@ -74,10 +74,10 @@ class Live:
             case Const(value=constant):
                 return constant != value
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
-                rest = known | unequal(condition)
+                yes, no = (known | learned(condition, holds) for holds in (True, False))
                 return either(
-                    both(condition, self.differs(then, value, known)),
-                    both(Map(Fn.NOT, (condition,)), self.differs(otherwise, value, rest)),
+                    both(condition, self.differs(then, value, yes)),
+                    both(Map(Fn.NOT, (condition,)), self.differs(otherwise, value, no)),
                 )
             case Map(fn=Fn.MAX | Fn.MIN as fn, args=(left, right)):
                 a, b = self.differs(left, value, known), self.differs(right, value, known)

@@ -13,7 +13,7 @@ from typing import Self
 from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.verify.process import Worker
-from superopt.verify.process import WorkerDied
+from superopt.verify.process import WorkerError
 from superopt.verify.trial import CompileRequest
 from superopt.verify.trial import NotCompiled
 
@@ -60,7 +60,7 @@ class Compiler:
         worker = self._idle.get()
         try:
             reply = worker.request(request, self.seconds)
-        except WorkerDied as died:
+        except WorkerError as died:
             return NotCompiled(request.spec.function, request.target, str(died))
         finally:
             self._idle.put(worker)
@@ -76,7 +76,10 @@ class Compiler:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self.close()
 

@@ -44,7 +44,7 @@ def facts_of(module: ModuleType, spec: LaunchSpec, target: str) -> Facts:
     source = ASTSource(
         fn=function,
         signature=dict(spec.signature),
-        constexprs={name: value for name, value in spec.constexprs},
+        constexprs=dict(spec.constexprs),
         attrs=specialised(spec),
     )
     options = {"num_warps": spec.warps, "num_stages": spec.stages}
@@ -61,7 +61,7 @@ def specialised(spec: LaunchSpec) -> dict[tuple[int, ...], list[list[Any]]]:
     the spec says so. Loads are only vectorised, and thus pipelined through shared memory,
     where this is known.
     """
-    aligned = {}
+    aligned: dict[tuple[int, ...], list[list[Any]]] = {}
     for place, (name, kind) in enumerate(spec.signature):
         if kind.startswith("*") or (name in spec.divisible and kind in ("i32", "i64")):
             aligned[(place,)] = [["tt.divisibility", ALIGNMENT]]

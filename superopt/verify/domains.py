@@ -29,11 +29,13 @@ def is_matrix_product(left: Array, right: Array, dim: int) -> bool:
 
     An axis of one position cannot be told from a missing one, and counts as either.
     """
-    pairs = [(a, b) for d, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)) if d != dim]
-    rows = sum(b == 1 and a > 1 for a, b in pairs)
-    columns = sum(a == 1 and b > 1 for a, b in pairs)
-    either = sum(a == 1 and b == 1 for a, b in pairs)
-    return rows + columns + either >= 2 and rows + either >= 1 and columns + either >= 1
+    pairs = [
+        (a, b) for d, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)) if d != dim
+    ]
+    rows: int = sum(b == 1 and a > 1 for a, b in pairs)
+    columns: int = sum(a == 1 and b > 1 for a, b in pairs)
+    either: int = sum(a == 1 and b == 1 for a, b in pairs)
+    return min(rows, columns) + either >= 1 and rows + columns + either >= 2
 
 
 class StorageDomain(FloatDomain):

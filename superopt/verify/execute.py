@@ -7,9 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from superopt.ugraph.levels import Program
 from superopt.verify.process import Worker
-from superopt.verify.process import WorkerDied
+from superopt.verify.process import WorkerError
 from superopt.verify.trial import RunRequest
 from superopt.verify.trial import RunResult
 from superopt.verify.trial import Trial
@@ -41,7 +40,7 @@ class Runner:
         request = RunRequest(str(kernel_file.resolve()), function, trial, self.device)
         try:
             reply = self._worker.request(request, self.seconds)
-        except WorkerDied as died:
+        except WorkerError as died:
             return RunResult(str(died))
         assert isinstance(reply, RunResult)
         return reply
@@ -54,7 +53,10 @@ class Runner:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self.close()
 

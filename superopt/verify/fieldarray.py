@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.verify.residues import U64
 from superopt.verify.residues import Bools
 from superopt.verify.residues import Residue
 from superopt.verify.residues import Tower
-from superopt.verify.residues import U64
 
 # The state of an element. NEG and POS are the infinities.
 FINITE, NEG, POS, UNDEFINED = 0, 1, 2, 3
@@ -46,7 +46,7 @@ class FieldArray:
     1: the same in all rounds).
 
     ``tag``: the state of every element. ``exact``: integers (kind INT). ``truth``: truth values
-    (kind BOOL). For kind REAL: ``zero``, where a value is zero by construction and not by
+    (kind BOOL), and ``sure``, where they are known. For kind REAL: ``zero``, where a value is zero by construction and not by
     accident; ``levels``, its residues; ``expo``, the residues of its *exponential* if it contains
     a logarithm, whose own residues are then random functions of these; ``members``, the set
     behind a maximum. ``doubts``: what the value depends on that the field cannot know; a
@@ -57,6 +57,7 @@ class FieldArray:
     tag: Tags
     exact: npt.NDArray[np.int64] | None = None
     truth: Bools | None = None
+    sure: Bools | None = None
     zero: Bools | None = None
     levels: Levels = ()
     expo: Levels | None = None
@@ -85,6 +86,7 @@ class FieldArray:
             tag=change(self.tag, 0),
             exact=None if self.exact is None else change(self.exact, 0),
             truth=None if self.truth is None else change(self.truth, 0),
+            sure=None if self.sure is None else change(self.sure, 0),
             zero=None if self.zero is None else change(self.zero, 0),
             levels=tuple(map(residue, self.levels)),
             expo=None if self.expo is None else tuple(map(residue, self.expo)),
@@ -98,10 +100,10 @@ def integer(tag: Tags, exact: npt.NDArray[np.int64], doubts: frozenset[str]) -> 
     return FieldArray(Kind.INT, tag, exact=exact, doubts=doubts)
 
 
-def boolean(tag: Tags, truth: Bools, doubts: frozenset[str]) -> FieldArray:
+def boolean(tag: Tags, truth: Bools, sure: Bools, doubts: frozenset[str]) -> FieldArray:
     """An array of truth values."""
-    tag, truth = np.broadcast_arrays(tag, truth)
-    return FieldArray(Kind.BOOL, tag, truth=truth, doubts=doubts)
+    tag, truth, sure = np.broadcast_arrays(tag, truth, sure | (tag != FINITE))
+    return FieldArray(Kind.BOOL, tag, truth=truth, sure=sure, doubts=doubts)
 
 
 def real(
@@ -167,3 +169,22 @@ def same_rank(arrays: Sequence[Any]) -> list[Any]:
     """Component arrays with equal leading dimensions, for concatenation."""
     lead = max(a.shape[0] for a in arrays)
     return [np.broadcast_to(a, (lead, *a.shape[1:])) for a in arrays]
+
+
+def exact_of(a: FieldArray) -> npt.NDArray[np.int64]:
+    """The integers of an integer array."""
+    assert a.exact is not None
+    return a.exact
+
+
+def zero_of(a: FieldArray) -> Bools:
+    """Where a real array is exactly zero."""
+    assert a.zero is not None
+    return a.zero
+
+
+def truth_of(a: FieldArray) -> tuple[Bools, Bools]:
+    """The truth values of a boolean array, and where they are known."""
+    assert a.truth is not None
+    assert a.sure is not None
+    return a.truth, a.sure

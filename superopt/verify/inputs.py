@@ -148,28 +148,34 @@ def _extreme(maker: _Maker) -> Iterator[Family]:
     for name, sign, target in (("scores above", 1, ABOVE), ("scores below", -1, BELOW)):
 
         def signed(tensor: Input, value: Array, sign: int = sign) -> Array:
-            return np.abs(value) * (sign if tensor.name == first else 1)
+            return np.asarray(np.abs(value) * (sign if tensor.name == first else 1))
 
-        if not hostile.scores(maker.program):
-            scale = 2.0**6 if sign > 0 else 2.0**-6
-            arrays = maker.changed(lambda _, v, s=scale: v * s, maker.aimed)  # type: ignore[misc]
-            yield Family(f"inputs times {scale:g}", arrays)
-            continue
-        scale = _scale_for(maker, lambda s, f=signed: maker.changed(lambda t, v: f(t, v) * s, maker.aimed), target)  # type: ignore[misc]
-        yield Family(name, maker.changed(lambda t, v: signed(t, v) * scale, maker.aimed))
+        if hostile.scores(maker.program):
+            yield Family(name, _passing(maker, signed, target))
+        elif first:
+            factor = 2.0 ** (6 * sign)
+            scaled = maker.changed(_times(factor), {first})
+            yield Family(f"{first} times {factor:g}", scaled)
 
 
-def _scale_for(maker: _Maker, scaled: Callable[[float], Arrays], target: float) -> float:
-    """The smallest power of two at which a score passes ``target`` (or the largest tried)."""
-    nodes = hostile.scores(maker.program)
+def _times(
+    factor: float, change: Callable[[Input, Array], Array] = lambda _, value: value
+) -> Callable[[Input, Array], Array]:
+    """``change``, and then a multiplication."""
+    return lambda tensor, value: change(tensor, value) * factor
+
+
+def _passing(maker: _Maker, signed: Callable[[Input, Array], Array], target: float) -> Arrays:
+    """Inputs scaled by the least power of two at which some score passes ``target``."""
+    arrays = maker.ordinary
     for exponent in range(22):
-        arrays = scaled(2.0**exponent)
-        for node in nodes:
+        arrays = maker.changed(_times(2.0**exponent, signed), maker.aimed)
+        for node in hostile.scores(maker.program):
             value = hostile.value_of(node, maker.program, arrays, maker.sizes)
             finite = value[np.isfinite(value)]
-            if finite.size and np.any(finite / target > 1):
-                return 2.0**exponent
-    return 2.0**21
+            if np.any(finite / target > 1):
+                return arrays
+    return arrays
 
 
 def _along(maker: _Maker, axis: str) -> Iterator[Family]:
@@ -218,7 +224,9 @@ def _along(maker: _Maker, axis: str) -> Iterator[Family]:
     yield Family(f"mean far above spread along {axis}", each(lambda _, v: mean + spread * v))
     if hostile.scores(maker.program):
         yield Family(f"-inf in first tile of {axis}", each(put(-np.inf, slice(0, tile))))
-        yield Family(f"-inf in last tile of {axis}", each(put(-np.inf, slice(last // tile * tile, None))))
+        yield Family(
+            f"-inf in last tile of {axis}", each(put(-np.inf, slice(last // tile * tile, None)))
+        )
         yield Family(f"-inf all along {axis}", each(put(-np.inf, slice(None))))
 
 
@@ -235,7 +243,9 @@ def _planted(maker: _Maker) -> Iterator[Family]:
         most = min(1e4, LARGEST[tensor.dtype or maker.dtype])
         twins = (maker.fit(put(most)), maker.fit(put(-most)))
         for number in (np.nan, np.inf, -np.inf):
-            yield Family(f"{number:+} in {tensor.name}".replace("+nan", "nan"), put(number), None, twins)
+            yield Family(
+                f"{number:+} in {tensor.name}".replace("+nan", "nan"), put(number), None, twins
+            )
 
 
 def _masked_everywhere(maker: _Maker) -> Iterator[Family]:
@@ -296,4 +306,6 @@ def _truths(maker: _Maker) -> Iterator[Family]:
         for place, axis in enumerate(param.order):
             new = np.array(value)
             new[(slice(None),) * place + (slice(0, maker.tile),)] = False
-            yield Family(f"{param.name} false in first tile of {axis}", {**maker.ordinary, param.name: new})
+            yield Family(
+                f"{param.name} false in first tile of {axis}", {**maker.ordinary, param.name: new}
+            )

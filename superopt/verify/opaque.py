@@ -20,10 +20,10 @@ from superopt.verify.fieldarray import UNDEFINED
 from superopt.verify.fieldarray import FieldArray
 from superopt.verify.fieldarray import Members
 from superopt.verify.fieldarray import real
+from superopt.verify.residues import U64
 from superopt.verify.residues import Bools
 from superopt.verify.residues import Residue
 from superopt.verify.residues import Tower
-from superopt.verify.residues import U64
 
 _BITS = 8  # two a level: known, and square
 

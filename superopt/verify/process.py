@@ -25,7 +25,7 @@ from superopt.verify.worker import send
 START_SECONDS = 180.0  # for the imports of a fresh process on a busy machine
 
 
-class WorkerDied(SuperoptError):
+class WorkerError(SuperoptError):
     """The process crashed or ran past its time while it worked on a request."""
 
 
@@ -49,7 +49,7 @@ class Worker:
             return
         root = str(Path(superopt.__file__).parent.parent)
         path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "superopt.verify.worker"],
             stdin=subprocess.PIPE,
@@ -65,7 +65,7 @@ class Worker:
         """The reply to ``message``.
 
         Raises:
-            WorkerDied: no reply came in time, or the process ended.
+            WorkerError: no reply came in time, or the process ended.
         """
         self.start()
         try:
@@ -75,10 +75,10 @@ class Worker:
             self._send(message)
             return self._receive(seconds)
         except (BrokenPipeError, EOFError):
-            raise WorkerDied(self._epitaph()) from None
+            raise WorkerError(self._epitaph()) from None
         except TimeoutError:
             self.close()
-            raise WorkerDied(f"no answer within {seconds:g} s: stopped") from None
+            raise WorkerError(f"no answer within {seconds:g} s: stopped") from None
         except BaseException:  # an interrupt: the reply would be taken for the next one's
             self.close()
             raise
@@ -103,7 +103,10 @@ class Worker:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self.close()
 

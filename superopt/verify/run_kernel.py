@@ -142,6 +142,7 @@ def plan_of(module: ModuleType, trial: Trial) -> Any:
 
 
 def launch_of(module: ModuleType, config: Config) -> Any:
+    """The printed file's own launch object."""
     return module.Launch(config.tile, config.parts, config.warps, config.stages)
 
 

@@ -77,6 +77,7 @@ class RunResult:
 
     @property
     def ran(self) -> bool:
+        """Whether the call ended in order."""
         return not self.message
 
 

@@ -14,8 +14,8 @@ import sys
 import threading
 import time
 import warnings
+from typing import IO
 from typing import Any
-from typing import BinaryIO
 
 from superopt.verify.trial import CompileRequest
 from superopt.verify.trial import RunRequest
@@ -23,7 +23,7 @@ from superopt.verify.trial import RunRequest
 LENGTH = struct.Struct("<Q")  # the bytes of a message precede it
 
 
-def send(channel: BinaryIO, message: object) -> None:
+def send(channel: IO[bytes], message: object) -> None:
     """Writes one message."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     channel.write(LENGTH.pack(len(data)))
@@ -31,7 +31,7 @@ def send(channel: BinaryIO, message: object) -> None:
     channel.flush()
 
 
-def receive(channel: BinaryIO) -> Any:
+def receive(channel: IO[bytes]) -> Any:
     """Reads one message; EOFError when the other side is gone."""
     head = channel.read(LENGTH.size)
     if len(head) < LENGTH.size:

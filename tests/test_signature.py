@@ -51,7 +51,9 @@ BAD = {
     "dtype of a scalar": (
         """
         @spec(cases=[Case("c", m=4)])
-        def f(x: Annotated[Tensor, "m"], a: Annotated[Scalar, "fp64"]) -> Annotated[Tensor, "m"]:  # HERE
+        def f(  # HERE
+            x: Annotated[Tensor, "m"], a: Annotated[Scalar, "fp64"]
+        ) -> Annotated[Tensor, "m"]:
             return x * a
         """,
         "parameter 'a' has unsupported dtype 'fp64'; a Scalar is fp32 or int32",
@@ -148,7 +150,9 @@ BAD = {
     "parameter unused": (
         """
         @spec(cases=[Case("c", m=4)])
-        def f(x: Annotated[Tensor, "m"], y: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:  # HERE
+        def f(  # HERE
+            x: Annotated[Tensor, "m"], y: Annotated[Tensor, "m"]
+        ) -> Annotated[Tensor, "m"]:
             return x
         """,
         "parameter 'y' is not used by any output",
@@ -172,7 +176,9 @@ BAD = {
     "too few outputs": (
         """
         @spec(cases=[Case("c", m=4)])
-        def f(x: Annotated[Tensor, "m"]) -> tuple[Annotated[Tensor, "m"], Annotated[Tensor, "m"]]:  # HERE
+        def f(  # HERE
+            x: Annotated[Tensor, "m"]
+        ) -> tuple[Annotated[Tensor, "m"], Annotated[Tensor, "m"]]:
             return x
         """,
         r"returns 1 value\(s\), its annotation says 2",

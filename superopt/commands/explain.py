@@ -1,0 +1,68 @@
+"""``superopt explain``: how the winner came to be, and what became of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from superopt.errors import UserError
+from superopt.report.record import FILE
+from superopt.report.record import read
+
+
+def run_explain(path: Path) -> int:
+    """Explain the run in directory ``path``, or the run beside kernel file ``path``; 0."""
+    if not path.exists():
+        raise UserError(f"{path}: no such run or kernel file")
+    record = read((path if path.is_dir() else path.parent) / FILE)
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"[bold]{record['name']}[/bold] for {record['target']}, seed {record['seed']}")
+    for case in record["cases"]:
+        _case(console, case)
+    return 0
+
+
+def _case(console: Console, case: dict[str, Any]) -> None:
+    sizes = " ".join(f"{a}={n}" for a, n in case["sizes"].items())
+    console.print(f"\n[bold]case {case['name']}[/bold] ({sizes}, {case['dtype']})")
+    console.print(_coverage(case["counts"]))
+    by_digest = {c["digest"]: c for c in case["candidates"]}
+    if case["winner"]:
+        _winner(console, by_digest[case["winner"]["digest"]])
+    else:
+        console.print("no verified kernel")
+    refused = [c for c in case["candidates"] if c["stage"] == "refused"]
+    for candidate in refused:
+        console.print(f"refused {candidate['digest'][:12]}: {candidate['reason']}", markup=False)
+
+
+def _coverage(counts: dict[str, Any]) -> Table:
+    table = Table("candidates", "number")
+    table.add_row("seen", str(counts["seen"]))
+    table.add_row("built", str(counts["built"]))
+    table.add_row("duplicates", str(counts["duplicates"]))
+    for kind in ("rejected", "pruned"):
+        for reason, number in counts[kind].items():
+            table.add_row(f"{kind}: {reason}", str(number))
+    end = "the whole space was seen" if counts["complete"] else "the budget ended the search"
+    table.caption = end
+    return table
+
+
+def _winner(console: Console, winner: dict[str, Any]) -> None:
+    console.print(f"winner {winner['digest'][:12]}, {winner['model_us']} us by the model")
+    console.print("derivation:")
+    for number, step in enumerate(winner["derivation"] or ["as written"], 1):
+        console.print(f"  {number}. {step}", markup=False)
+    if winner["repairs"]:
+        console.print("repair:")
+        for line in winner["repairs"]:
+            console.print(f"  {line}", markup=False)
+    console.print("evidence:")
+    for claim, word, fields in winner["verdicts"]:
+        detail = ", ".join(f"{k}={v}" for k, v in fields.items() if v not in ("", [], ()))
+        console.print(f"  {claim}: {word} ({detail})", markup=False)
+    console.print(winner["graph"], markup=False)

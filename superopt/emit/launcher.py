@@ -1,0 +1,316 @@
+"""The host side of a printed file: the public function, and one runner for each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import TileArgument
+from superopt.emit.names import Namer
+from superopt.emit.number import python_number
+from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.split import part_axis
+
+TORCH_DTYPES = {
+    "fp16": "torch.float16",
+    "bf16": "torch.bfloat16",
+    "fp32": "torch.float32",
+    "int8": "torch.int8",
+    "int16": "torch.int16",
+    "int32": "torch.int32",
+    "int64": "torch.int64",
+    "bool": "torch.bool",
+}
+
+
+@dataclass(frozen=True)
+class HostNames:
+    """The variables of the launcher: tensors and scalars by name, sizes by axis."""
+
+    tensors: dict[str, str]
+    scalars: dict[str, str]
+    sizes: dict[str, str]
+    outputs: dict[str, str]
+
+
+def signature_axes(program: Program) -> tuple[str, ...]:
+    """All axes in the order of their first appearance in the signature."""
+    return tuple(dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order))
+
+
+def host_names(program: Program) -> HostNames:
+    """Identifiers for the host functions; parameters keep the user's names where they can."""
+    names = Namer()
+    tensors = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Input)}
+    scalars = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Scalar)}
+    outputs = {s.name: names.fresh(f"{s.name}_out") for s in program.outputs}
+    sizes = {a: names.fresh(f"{a}_size") for a in signature_axes(program)}
+    return HostNames(tensors, scalars, sizes, outputs)
+
+
+def parameters(program: Program, names: HostNames) -> list[str]:
+    """The public parameters in signature order."""
+    both = {**names.tensors, **names.scalars}
+    return [both[p.name] for p in program.params]
+
+
+def first_tensor(program: Program, names: HostNames) -> str:
+    """The parameter whose device (and, if it has none of its own, dtype) the others follow."""
+    for wanted in (None, *TORCH_DTYPES):
+        for param in program.params:
+            if isinstance(param, Input) and param.dtype == wanted:
+                return names.tensors[param.name]
+    raise NotEmittable("the operator has no tensor parameter, so its device is unknown")
+
+
+def print_runner(graph: KernelGraph, index: int, kernels: Sequence[Kernel], names: HostNames) -> str:
+    """The function that launches all kernels of one graph."""
+    out = Writer()
+    outputs = [names.outputs[n] for n in graph.outputs]
+    arguments = ["plan", "case", *names.tensors.values(), *outputs, *names.scalars.values()]
+    arguments += names.sizes.values()
+    out.line()
+    out.line()
+    with out.block(f"def _run_g{index}({', '.join(arguments)}):"):
+        out.line(f'"""Launches graph {index}: {len(kernels)} kernel(s) on the current stream."""')
+        _Runner(graph, kernels, names, out).lines()
+    return out.text()
+
+
+class _Runner:
+    def __init__(
+        self, graph: KernelGraph, kernels: Sequence[Kernel], names: HostNames, out: Writer
+    ) -> None:
+        self.graph, self.kernels, self.out = graph, kernels, out
+        self.host = names
+        self.names = Namer()
+        for taken in (names.tensors, names.scalars, names.sizes, names.outputs):
+            for name in taken.values():
+                self.names.fresh(name)
+        self.memory = {**names.tensors, **{n: names.outputs[n] for n in graph.outputs}}
+        self.sizes = dict(names.sizes)
+        self.device = next(iter(names.tensors.values()))
+
+    def lines(self) -> None:
+        if any(k.precise for k in self.kernels):
+            self.out.line('precision = "tf32" if plan.tf32 else "ieee"')
+        for index, kernel in enumerate(self.kernels):
+            self._launch(index, kernel)
+
+    def _launch(self, index: int, kernel: Kernel) -> None:
+        out = self.out
+        out.line(f"launch = plan.launches[{index}]")
+        for axis, place in kernel.block.places:
+            if isinstance(place, Split):
+                self.sizes[part_axis(axis)] = self.names.fresh(f"{axis}_parts")
+                out.line(f"{self.sizes[part_axis(axis)]} = launch.parts")
+        tiles = {t.axis: self._tile(t) for t in kernel.tiles}
+        for store in kernel.block.all_stores:
+            if store.name not in self.memory:
+                self._workspace(store)
+        counts = []
+        for turn in kernel.block.order:
+            size = self._size(turn.axis)
+            tiled = kernel.block.place[turn.axis] == Grid()
+            counts.append(f"triton.cdiv({size}, {tiles[turn.axis]})" if tiled else size)
+        out.line(f"programs = {' * '.join(counts) or '1'}")
+        with out.block("if programs > 0:"):
+            out.line(f"{kernel.name}[(programs,)](")
+            for line in self._arguments(kernel, tiles):
+                out.line(f"    {line}")
+            out.line(")")
+
+    def _arguments(self, kernel: Kernel, tiles: dict[str, str]) -> list[str]:
+        found = [", ".join(self._tensor(t.name) for t in kernel.tensors) + ","]
+        for tensor in kernel.tensors:
+            if tensor.strides:
+                name = self._tensor(tensor.name)
+                axes = [tensor.order.index(a) for a, _ in tensor.strides]
+                found.append(", ".join(f"{name}.stride({i})" for i in axes) + ",")
+        if kernel.sizes:
+            found.append(", ".join(self._size(a) for a, _ in kernel.sizes) + ",")
+        for scalar in kernel.scalars:
+            text = python_number(scalar.value, self.sizes, self.host.scalars)
+            kind = "float" if scalar.type == "fp32" else "int"
+            found.append(f"{kind}({text}),  # {scalar.parameter}")
+        found += [f"{t.tile}={tiles[t.axis]}," for t in kernel.tiles]
+        found += [f"{t.even}=_even({self._size(t.axis)}, {tiles[t.axis]})," for t in kernel.tiles]
+        found += ["PRECISION=precision,"] if kernel.precise else []
+        return [*found, "num_warps=launch.warps, num_stages=launch.stages,"]
+
+    def _tile(self, tile: TileArgument) -> str:
+        name = self.names.fresh(f"{tile.axis}_tile")
+        if tile.whole:
+            self.out.line(f"{name} = _whole({self._size(tile.axis)}, {tile.least})")
+        else:
+            self.out.line(f'{name} = launch.tiles["{tile.axis}"]')
+        return name
+
+    def _size(self, axis: str) -> str:
+        if axis not in self.sizes:
+            raise NotEmittable(f"no tensor of the signature has axis {axis!r}, so its size is unknown")
+        return self.sizes[axis]
+
+    def _tensor(self, name: str) -> str:
+        if name not in self.memory:
+            raise NotEmittable(f"tensor {name!r} is neither a parameter nor stored by an earlier kernel")
+        return self.memory[name]
+
+    def _workspace(self, store: Store) -> None:
+        self.memory[store.name] = self.names.fresh(store.name)
+        shape = "".join(f"{self._size(a)}, " for a in store.order).rstrip()
+        dtype = "case" if store.dtype is None else TORCH_DTYPES[store.dtype]
+        self.out.line(
+            f"{self.memory[store.name]} = torch.empty(({shape}), dtype={dtype}, "
+            f"device={self.device}.device)"
+        )
+
+
+def print_launcher(program: Program, names: HostNames, graphs: int, default: str) -> str:
+    """The public function ``program.name``; ``default``: dtype if no tensor has the case's."""
+    out = Writer()
+    anchor = first_tensor(program, names)
+    public = parameters(program, names)
+    out.line()
+    out.line()
+    with out.block(f"def {program.name}({', '.join(public)}, *, out=None, plan=None):"):
+        _docstring(program, names, out)
+        out.line("sizes = {}")
+        _checks(program, names, anchor, default, out)
+        for axis, size in names.sizes.items():
+            out.line(f'{size} = sizes["{axis}"][0]')
+        outputs = list(names.outputs.values())
+        if len(outputs) > 1:
+            out.line(f"given = (None,) * {len(outputs)} if out is None else tuple(out)")
+            with out.block(f"if len(given) != {len(outputs)}:"):
+                out.line(f'raise ValueError(f"out: expected {len(outputs)} tensors, got {{len(given)}}")')
+        for index, store in enumerate(program.outputs):
+            given = "out" if len(outputs) == 1 else f"given[{index}]"
+            label = "out" if len(outputs) == 1 else f"out[{index}] ({store.name})"
+            dtype = "case" if store.dtype is None else TORCH_DTYPES[store.dtype]
+            out.line(
+                f'{outputs[index]} = _output("{label}", {given}, ({_shape(store, names)}), {dtype}, '
+                f"{anchor}.device)"
+            )
+        with out.block("if plan is None:"):
+            out.line(f"plan = _choose(({''.join(f'{s}, ' for s in names.sizes.values()).rstrip()}), case)")
+        arguments = ["plan", "case", *names.tensors.values(), *outputs, *names.scalars.values()]
+        arguments += names.sizes.values()
+        with out.block(f"with torch.cuda.device_of({anchor}):"):
+            for index in range(graphs):
+                if graphs == 1:
+                    out.line(f"_run_g0({', '.join(arguments)})")
+                    continue
+                with out.block(f"{'el' if index else ''}if plan.graph == {index}:"):
+                    out.line(f"_run_g{index}({', '.join(arguments)})")
+        out.line(f"return {', '.join(outputs)}")
+    return out.text()
+
+
+def _docstring(program: Program, names: HostNames, out: Writer) -> None:
+    out.line(f'"""Computes {program.name}; shapes by axis:')
+    out.line()
+    for param in program.params:
+        if isinstance(param, Input):
+            dtype = param.dtype or "fp16, bf16 or fp32, the same for all such tensors"
+            out.lines.append(f"    {names.tensors[param.name]} [{' '.join(param.order)}]: {dtype}")
+        else:
+            out.lines.append(f"    {names.scalars[param.name]}: a Python number")
+    for store in program.outputs:
+        dtype = store.dtype or "the same dtype"
+        out.lines.append(f"    returns {store.name} [{' '.join(store.order)}]: {dtype}")
+    out.line()
+    out.line("Strides are free, but the innermost axis must have stride 1. `out` receives the result")
+    out.line("(a tuple for several). `plan` overrides the dispatch. Nothing waits for the device. The")
+    out.line("workspace comes from torch's allocator: stream-ordered, and fixed in a CUDA graph.")
+    out.line("Raises ValueError if an argument does not fit.")
+    out.line('"""')
+
+
+def _checks(program: Program, names: HostNames, anchor: str, default: str, out: Writer) -> None:
+    tensors = [p for p in program.params if isinstance(p, Input)]
+    # The anchor comes first: its dtype and device are what the others are compared with.
+    ordered = sorted(tensors, key=lambda p: names.tensors[p.name] != anchor)
+    for param in ordered:
+        name = names.tensors[param.name]
+        axes = "".join(f'"{a}", ' for a in param.order).rstrip()
+        if param.dtype is not None:
+            dtypes = f"({TORCH_DTYPES[param.dtype]},)"
+        else:
+            dtypes = "FLOATS" if name == anchor else "(case,)"
+        device = "" if name == anchor else f", {anchor}.device"
+        out.line(f'_check("{name}", {name}, ({axes}), {dtypes}, sizes{device})')
+        if name == anchor:
+            case = f"{anchor}.dtype" if param.dtype is None else TORCH_DTYPES[default]
+            out.line(f"case = {case}")
+    for scalar in (p for p in program.params if isinstance(p, Scalar)):
+        name = names.scalars[scalar.name]
+        kind = "float" if scalar.dtype == "fp32" else "int"
+        out.line(f'{name} = _scalar("{name}", {name}, {kind})')
+
+
+def _shape(store: Store, names: HostNames) -> str:
+    if lost := [a for a in store.order if a not in names.sizes]:
+        raise NotEmittable(f"no tensor of the signature has axis {lost[0]!r} of output {store.name!r}")
+    return "".join(f"{names.sizes[a]}, " for a in store.order).rstrip()
+
+
+def print_operator(program: Program, names: HostNames, default: str) -> str:
+    """Registration as ``torch.ops.superopt.NAME``, with what tracing needs to know of it."""
+    kinds = {"fp32": "float", "int32": "int"}
+    arguments = []
+    for param in program.params:
+        if isinstance(param, Input):
+            arguments.append(f"Tensor {names.tensors[param.name]}")
+        else:
+            arguments.append(f"{kinds[param.dtype]} {names.scalars[param.name]}")
+    count = len(program.outputs)
+    result = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+    public = ", ".join(parameters(program, names))
+    anchor = first_tensor(program, names)
+    out = Writer()
+    out.line()
+    out.line()
+    out.line("@torch.library.custom_op(")
+    out.line(f'    "superopt::{program.name}",')
+    out.line("    mutates_args=(),")
+    out.line(f'    schema="({", ".join(arguments)}) -> {result}",')
+    out.line(")")
+    with out.block(f"def operator({public}):"):
+        out.line(f'"""``torch.ops.superopt.{program.name}``, for torch.compile."""')
+        out.line(f"return {program.name}({public})")
+    out.line()
+    out.line()
+    out.line("@operator.register_fake")
+    with out.block(f"def _fake({public}):"):
+        found = []
+        for store in program.outputs:
+            shape = "".join(f"{_shape_of(a, program, names)}, " for a in store.order).rstrip()
+            case = default if _has_case(program) is False else None
+            dtype = store.dtype or case
+            text = TORCH_DTYPES[dtype] if dtype else f"{anchor}.dtype"
+            found.append(f"{anchor}.new_empty(({shape}), dtype={text})")
+        for index, text in enumerate(found):
+            out.line(f"result_{index} = {text}")
+        out.line(f"return {', '.join(f'result_{i}' for i in range(count))}")
+    return out.text()
+
+
+def _has_case(program: Program) -> bool:
+    return any(isinstance(p, Input) and p.dtype is None for p in program.params)
+
+
+def _shape_of(axis: str, program: Program, names: HostNames) -> str:
+    for param in program.params:
+        if isinstance(param, Input) and axis in param.order:
+            return f"{names.tensors[param.name]}.shape[{param.order.index(axis)}]"
+    raise NotEmittable(f"no tensor of the signature has axis {axis!r}")

@@ -1,0 +1,220 @@
+"""The spec as plain torch: what a printed kernel is compared with, in any precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from superopt.emit.launcher import HostNames
+from superopt.emit.launcher import parameters
+from superopt.emit.launcher import signature_axes
+from superopt.emit.names import Namer
+from superopt.emit.number import python_number
+from superopt.emit.scalar import CLOSED
+from superopt.emit.scalar import TORCH
+from superopt.emit.scalar import numeral
+from superopt.emit.value import Value
+from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
+from superopt.ugraph.contraction import factors
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import topo
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+WIDTH = 60
+
+
+def print_reference(program: Program, names: HostNames) -> str:
+    """The function ``reference``: same parameters, results in the precision it computed in."""
+    return _Reference(program, names).text()
+
+
+class _Reference:
+    def __init__(self, program: Program, names: HostNames) -> None:
+        self.program, self.host = program, names
+        self.order = signature_axes(program)
+        self.names = Namer()
+        for taken in (names.tensors, names.scalars, names.sizes):
+            for name in taken.values():
+                self.names.fresh(name)
+        self.out = Writer()
+        self.known: dict[Node, Value] = {}
+        self.count = 0
+        self.uses: dict[Node, int] = {}
+        for node in topo([s.value for s in program.outputs]):
+            for child in _children(node):
+                self.uses[child] = self.uses.get(child, 0) + 1
+
+    def text(self) -> str:
+        out = self.out
+        tensors = [p for p in self.program.params if isinstance(p, Input)]
+        public = ", ".join(parameters(self.program, self.host))
+        out.line()
+        out.line()
+        with out.block(f"def reference({public}, *, dtype=None):"):
+            out.line(f'"""{self.program.name} in plain torch, unfused.')
+            out.line()
+            out.line("Computes in `dtype` (default: float64 for float64 inputs, else float32) and returns")
+            out.line("the results in it.")
+            out.line('"""')
+            floats = [self.host.tensors[p.name] for p in tensors if p.kind is Kind.REAL]
+            wide = " or ".join(f"{t}.dtype == torch.float64" for t in floats) or "False"
+            out.line(f"real = dtype or (torch.float64 if {wide} else torch.float32)")
+            out.line(f"device = {self.host.tensors[tensors[0].name]}.device")
+            self._sizes(tensors)
+            for tensor in tensors:
+                self._input(tensor)
+            results = [self._result(s) for s in self.program.outputs]
+            out.line(f"return {', '.join(results)}")
+        return out.text()
+
+    def _sizes(self, tensors: Sequence[Input]) -> None:
+        for axis in self.order:
+            tensor = next(t for t in tensors if axis in t.order)
+            name = self.host.tensors[tensor.name]
+            self.out.line(f"{self.host.sizes[axis]} = {name}.shape[{tensor.order.index(axis)}]")
+
+    def _input(self, node: Input) -> None:
+        name = self.host.tensors[node.name]
+        dims = tuple(a for a in self.order if a in node.order)
+        wanted = {Kind.REAL: "real", Kind.INT: "torch.int64", Kind.BOOL: "torch.bool"}[node.kind]
+        order = "".join(f", {node.order.index(a)}" for a in dims)[2:]
+        turn = "" if dims == node.order else f".permute({order})"
+        self.out.line(f"{name} = {name}.to({wanted}){turn}")
+        self.known[node] = Value(name, dims, node.kind)
+
+    def _result(self, store: Store) -> str:
+        value = self.real(store.value) if store.value.kind is Kind.REAL else self.value(store.value)
+        dims = tuple(a for a in self.order if a in store.order)
+        text = value.along(dims) if value.dims else f"torch.as_tensor({value.text}, device=device)"
+        if value.kind is Kind.REAL and not value.dims:
+            text = f"torch.as_tensor({value.text}, dtype=real, device=device)"
+        shape = "".join(f"{self.host.sizes[a]}, " for a in dims).rstrip()
+        turn = "" if dims == store.order else f".permute({', '.join(str(dims.index(a)) for a in store.order)})"
+        name = self.names.fresh(store.name)
+        self.out.line(f"{name} = {text}.expand({shape or '()'}){turn}" if dims else f"{name} = {text}")
+        return name
+
+    # Values: a scalar that no tensor enters is a Python number, all else a tensor.
+
+    def value(self, node: Node) -> Value:
+        if node not in self.known:
+            value = self._print(node)
+            long = len(value.text) > WIDTH or self.uses.get(node, 0) > 1 or isinstance(node, Reduce)
+            if long and not value.is_name and not isinstance(node, Const):
+                self.count += 1
+                wish = node.fn.symbol if isinstance(node, Map | Reduce) else "value"
+                name = self.names.fresh(f"{'sum' if wish == 'add' else wish}_{self.count}")
+                self.out.line(f"{name} = {value.text}")
+                value = Value(name, value.dims, value.kind)
+            self.known[node] = value
+        return self.known[node]
+
+    def real(self, node: Node) -> Value:
+        if isinstance(node, Const):
+            return Value(numeral(node.value), (), Kind.REAL, not numeral(node.value).startswith("-"))
+        value = self.value(node)
+        if node.kind is Kind.INT and not _is_number(node):
+            return Value(f"{value.operand}.to(real)", value.dims, Kind.REAL)
+        return value
+
+    def _print(self, node: Node) -> Value:
+        if _is_number(node):
+            text = python_number(node, self.host.sizes, self.host.scalars)
+            return Value(text, (), node.kind, text.isidentifier())
+        match node:
+            case Index(axis=axis):
+                return Value(f"torch.arange({self.host.sizes[axis]}, device=device)", (axis,), Kind.INT)
+            case Map():
+                return self._map(node)
+            case Reduce():
+                return self._fold(node)
+            case _:
+                raise NotEmittable(f"{type(node).__name__} is no part of a spec")
+
+    def _map(self, node: Map) -> Value:
+        args = node.args
+        if node.fn is Fn.WHERE:
+            values = [self.value(args[0]), *(self._as(node.kind, a) for a in args[1:])]
+        elif node.fn in (Fn.AND, Fn.OR, Fn.NOT):
+            values = [self.value(a) for a in args]
+        elif node.fn in (Fn.LT, Fn.LE, Fn.EQ):
+            kind = Kind.INT if all(a.kind is Kind.INT for a in args) else Kind.REAL
+            values = [self._as(kind, a) for a in args]
+        else:
+            values = [self._as(node.kind, a) for a in args]
+        dims = tuple(a for a in self.order if any(a in v.dims for v in values))
+        texts = [v.along(dims) for v in values]
+        if node.fn in (Fn.WHERE, Fn.MAX, Fn.MIN, Fn.AND, Fn.OR):
+            texts = [self._tensor(a, v, t) for a, v, t in zip(args, values, texts, strict=True)]
+        closed = node.fn in CLOSED or node.fn is Fn.LOG
+        return Value(TORCH[node.fn].format(*texts), dims, node.kind, closed)
+
+    def _as(self, kind: Kind, node: Node) -> Value:
+        return self.real(node) if kind is Kind.REAL else self.value(node)
+
+    def _tensor(self, node: Node, value: Value, text: str) -> str:
+        """Functions that take tensors only get Python numbers as tensors."""
+        if not _is_number(node):
+            return text
+        dtype = ", dtype=real" if value.kind is Kind.REAL else ""
+        return f"torch.tensor({value.text}{dtype}, device=device)"
+
+    def _fold(self, node: Reduce) -> Value:
+        dims = tuple(a for a in self.order if a in node.axes)
+        parts = factors(node.arg)
+        tensors = [f for f in parts if not _is_number(f)]
+        if node.fn is Fn.ADD and node.kind is Kind.REAL and len(tensors) > 1:
+            values = [self.real(f) for f in tensors]
+            letter = dict(zip(self.order, LETTERS, strict=False))
+            sides = ",".join("".join(letter[d] for d in v.dims) for v in values)
+            text = f'torch.einsum("{sides}->{"".join(letter[d] for d in dims)}", {", ".join(v.text for v in values)})'
+            numbers = [self.real(f).operand for f in parts if _is_number(f)]
+            return Value(" * ".join([*numbers, text]), dims, node.kind, not numbers)
+        value = self._as(node.kind, node.arg)
+        dim = value.dims.index(node.axis)
+        method = {Fn.ADD: "sum", Fn.MUL: "prod", Fn.MAX: "amax", Fn.MIN: "amin"}[node.fn]
+        if node.fn in (Fn.ADD, Fn.MUL):
+            return Value(f"{value.operand}.{method}({dim})", dims, node.kind)
+        unit = numeral(node.fn.unit)
+        text = f'_fold({value.text}, {dim}, "{method}", {unit})'
+        return Value(text, dims, node.kind)
+
+
+EXTREME = '''
+
+def _fold(value, dim, method, unit):
+    """An extremum along a dimension; of nothing it is the unit."""
+    if value.shape[dim] == 0:
+        return value.sum(dim) + unit
+    return getattr(value, method)(dim)
+
+'''
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    """Direct arguments; the factors of a sum of products are arguments of the sum."""
+    match node:
+        case Reduce(fn=Fn.ADD, arg=arg) if node.kind is Kind.REAL:
+            return tuple(dict.fromkeys(factors(arg)))
+        case Reduce(arg=arg):
+            return (arg,)
+        case Map(args=args):
+            return tuple(dict.fromkeys(args))
+        case _:
+            return ()
+
+
+def _is_number(node: Node) -> bool:
+    return all(isinstance(n, Const | Named | Size | Scalar | Map) for n in topo([node]))

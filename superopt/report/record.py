@@ -1,0 +1,175 @@
+"""run.json: everything a search found, reproducible byte for byte outside ``timing``.
+
+Graphs are stored as their text, which ``ugraph.text.parse`` turns back into the same graph, so
+facts about a winner are computed from the graph and never from prose. Paths are relative to
+the directory of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from superopt.errors import UserError
+from superopt.run import Candidate
+from superopt.run import CaseRun
+from superopt.run import Counts
+from superopt.run import Run
+from superopt.ugraph.levels import Config
+from superopt.ugraph.text import show
+from superopt.verify.verdict import Verdict
+
+SCHEMA = 1
+FILE = "run.json"
+
+
+def claim_directory(directory: Path) -> None:
+    """Makes ``directory`` ready for a run, if it is ours or empty.
+
+    Raises:
+        UserError: it holds something else, is no directory, or cannot be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        inside = sorted(p.name for p in directory.iterdir())
+    except (OSError, NotADirectoryError) as error:
+        raise UserError(f"--out {directory}: cannot be used as a directory: {error}") from error
+    if not os.access(directory, os.W_OK):
+        raise UserError(f"--out {directory}: not writable")
+    if inside and not _is_ours(directory / FILE):
+        raise UserError(
+            f"--out {directory}: not empty, and not the directory of an earlier run "
+            f"(it holds {inside[0]!r}, but no {FILE} of superopt); name an empty or a new directory"
+        )
+
+
+def _is_ours(file: Path) -> bool:
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("tool") == "superopt"
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The contents of a run.json.
+
+    Raises:
+        UserError: missing, damaged, or of another schema.
+    """
+    try:
+        found = json.loads(file.read_text())
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{file}: is no JSON: {error}") from error
+    if not isinstance(found, dict) or found.get("tool") != "superopt":
+        raise UserError(f"{file}: is no run.json of superopt")
+    if found.get("schema") != SCHEMA:
+        raise UserError(f"{file}: schema {found.get('schema')}, this superopt reads {SCHEMA}")
+    return found
+
+
+def write(run: Run, head: dict[str, Any]) -> Path:
+    """Writes ``run`` as run.json (all or nothing). ``head``: digests and versions to store."""
+    file = run.directory / FILE
+    record = {
+        "schema": SCHEMA,
+        "tool": "superopt",
+        **head,
+        "name": run.name,
+        "target": run.target,
+        "seed": run.seed,
+        "budget": run.budget,
+        "interrupted": run.interrupted,
+        "verified": run.verified,
+        "kernel": run.kernel.name if run.kernel else None,
+        "cases": [_case(c, run) for c in run.cases],
+        "timing": {
+            "seconds": dict(run.seconds),
+            "cases": {c.case.name: dict(c.seconds) for c in run.cases},
+        },
+    }
+    fresh = file.with_suffix(".json.new")
+    fresh.write_text(json.dumps(record, indent=1) + "\n")
+    fresh.replace(file)
+    return file
+
+
+def _case(result: CaseRun, run: Run) -> dict[str, Any]:
+    case = result.case
+    return {
+        "name": case.name,
+        "sizes": dict(case.sizes),
+        "dtype": case.dtype,
+        "tf32": case.tf32,
+        "counts": counts_record(result.counts),
+        "winner": _winner(result.winner, run),
+        "candidates": [_candidate(c) for c in result.candidates],
+    }
+
+
+def counts_record(counts: Counts) -> dict[str, Any]:
+    """Counts as JSON: ``seen == built + duplicates + sum(rejected) + sum(pruned)``."""
+    return {
+        "seen": counts.seen,
+        "built": counts.built,
+        "duplicates": counts.duplicates,
+        "rejected": dict(counts.rejected),
+        "pruned": dict(counts.pruned),
+        "complete": counts.complete,
+    }
+
+
+def _winner(winner: Candidate | None, run: Run) -> dict[str, Any] | None:
+    if winner is None:
+        return None
+    return {
+        "kernel": run.kernel.name if run.kernel else None,
+        "digest": winner.digest,
+        "configs": [config_record(c) for c in winner.configs],
+        "model_us": round(winner.model_us, 3),
+        "share_of_roofline": round(winner.share, 4),
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "digest": candidate.digest,
+        "stage": candidate.stage.value,
+        "reason": candidate.why,
+        "model_us": round(candidate.model_us, 3),
+        "share_of_roofline": round(candidate.share, 4),
+        "configs": [config_record(c) for c in candidate.configs],
+        "derivation": list(candidate.derivation),
+        "repairs": list(candidate.repairs),
+        "verdicts": [[claim, *verdict_record(v)] for claim, v in candidate.evidence],
+        "compiled": [asdict(f) for f in candidate.facts],
+        "floats": [asdict(f) for f in candidate.figures],
+        "graph": show(candidate.graph),
+    }
+
+
+def config_record(config: Config) -> dict[str, Any]:
+    """A Config as JSON; ``tiles`` are positions per tile."""
+    return {
+        "tiles": dict(config.tiles),
+        "parts": config.parts,
+        "warps": config.warps,
+        "stages": config.stages,
+    }
+
+
+def config_from(record: dict[str, Any]) -> Config:
+    """The inverse of ``config_record``."""
+    return Config(
+        tuple(record["tiles"].items()), record["parts"], record["warps"], record["stages"]
+    )
+
+
+def verdict_record(verdict: Verdict) -> tuple[str, dict[str, Any]]:
+    """A verdict as (word, fields)."""
+    return type(verdict).__name__, asdict(verdict)

@@ -1,0 +1,218 @@
+"""Fills an e-graph with what the laws say about a program, within counted budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+
+from superopt.rewrite import algebra
+from superopt.rewrite import folds
+from superopt.rewrite.egraph import FLAT
+from superopt.rewrite.egraph import MOST_ARGS
+from superopt.rewrite.egraph import EGraph
+from superopt.rewrite.egraph import ENode
+from superopt.rewrite.egraph import Folding
+from superopt.rewrite.egraph import Origin
+from superopt.rewrite.match import Found
+from superopt.rewrite.match import Matcher
+from superopt.rewrite.facts import TABLE as FACTS_OF
+from superopt.rewrite.facts import Facts
+from superopt.rewrite.facts import of_leaf
+from superopt.rewrite.facts import of_map
+from superopt.rewrite.rule import RULES
+from superopt.rewrite.rule import Fact
+from superopt.rewrite.rule import Rule
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import topo
+
+assert algebra, folds  # their import fills RULES
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Counts, never seconds. ``matches``: applications of one law in one round."""
+
+    nodes: int = 1500
+    rounds: int = 8
+    matches: int = 150
+
+
+@dataclass
+class Saturated:
+    """An e-graph with the classes of the program's nodes.
+
+    ``home``: the class of every node of the program (apply ``graph.find``). ``written``: the
+    e-nodes that stand in the program as it was written. ``complete``: no law has more to say.
+    """
+
+    graph: EGraph
+    home: dict[Node, int]
+    written: dict[int, ENode] = field(default_factory=dict)
+    complete: bool = False
+
+
+def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = None) -> Saturated:
+    """Apply ``laws`` (default: all) to ``program`` until nothing is new or a budget ends."""
+    graph = EGraph(domain(program))
+    home = enter(graph, [s.value for s in program.outputs])
+    found = Saturated(graph, home)
+    for cid in dict.fromkeys(home.values()):
+        found.written[cid] = graph.nodes(cid)[0]
+    chosen = RULES.values() if laws is None else laws
+    matchers = {r.name: Matcher(r) for r in chosen if not r.structural}
+    seen: set[tuple[str, ENode, Found | None]] = set()
+    for _ in range(budget.rounds):
+        before = (graph.size, len(graph.classes))
+        _flatten(graph, budget)
+        _round(graph, matchers, budget, seen)
+        if (graph.size, len(graph.classes)) == before:
+            found.complete = True
+            break
+        if graph.size > budget.nodes:
+            break
+    return found
+
+
+def domain(program: Program) -> frozenset[str]:
+    """The axes that may not be empty, because arithmetic on sizes is undefined if they are.
+
+    ``rsqrt(size("d"))`` is evaluated once, whatever the tensors hold, so a spec that contains
+    it means nothing for an empty ``d``.
+    """
+    known: dict[Node, Facts] = {}
+    for node in topo(s.value for s in program.outputs):
+        match node:
+            case Map(fn=fn, args=args) if fn in FACTS_OF and all(a in known for a in args):
+                known[node] = of_map(fn, [known[a] for a in args], node.kind)
+            case Const() | Named() | Scalar() | Size():
+                known[node] = of_leaf(node)
+            case _:
+                pass
+    return frozenset().union(*(f.known.get(Fact.DEFINED, ()) for f in known.values()))
+
+
+def enter(graph: EGraph, roots: list[Node]) -> dict[Node, int]:
+    """Put nodes into the e-graph; the class of each."""
+    home: dict[Node, int] = {}
+    for node in topo(roots):
+        match node:
+            case Map(fn=fn, args=args):
+                home[node] = graph.apply(fn, [home[a] for a in args])
+            case Reduce(fn=fn, axis=axis, arg=arg):
+                home[node] = graph.fold(fn, (axis,), home[arg])
+            case _:
+                home[node] = graph.leaf(node)
+    return home
+
+
+def _round(
+    graph: EGraph,
+    matchers: dict[str, Matcher],
+    budget: Budget,
+    seen: set[tuple[str, ENode, Found | None]],
+) -> None:
+    """Search all laws on the graph as it is, then apply what was found."""
+    todo: list[tuple[Matcher, int, ENode, Found]] = []
+    for name, matcher in matchers.items():
+        applied = 0
+        for cid, node in _all(graph):
+            if applied >= budget.matches:
+                break
+            if not matcher.roots(node.op):
+                continue
+            for found in matcher.search(graph, node, cid):
+                if _better(graph, matchers, matcher, cid, found):
+                    continue
+                mark = (name, node, _frozen(found))
+                if mark not in seen:
+                    seen.add(mark)
+                    todo.append((matcher, cid, node, found))
+                    applied += 1
+    for matcher, cid, node, found in todo:
+        if graph.size_hint > 2 * budget.nodes:
+            break
+        made = matcher.build(graph, found)
+        if made is not None:
+            join(graph, cid, made, Origin(matcher.rule.name, node))
+    graph.rebuild()
+
+
+def join(graph: EGraph, cid: int, made: int, origin: Origin) -> None:
+    """The two classes are one value, by ``origin``."""
+    nodes = graph.classes[graph.find(made)].nodes
+    first = next(iter(nodes))
+    if graph.union(cid, made):
+        here = graph.classes[graph.find(cid)].nodes
+        if here.get(first) is None:
+            here[first] = origin
+
+
+def _better(
+    graph: EGraph, matchers: dict[str, Matcher], matcher: Matcher, cid: int, found: Found
+) -> bool:
+    """Whether the law that this one is a fallback for applies here."""
+    first = matchers.get(matcher.rule.fallback or "")
+    return first is not None and first.met(graph, cid, found)
+
+
+def _flatten(graph: EGraph, budget: Budget) -> None:
+    """Associativity: arguments that are flat nodes of the same function are spliced in."""
+    for _ in range(4):
+        todo: list[tuple[int, ENode, ENode]] = []
+        for cid, node in _all(graph):
+            todo += [(cid, node, flat) for flat in _spliced(graph, cid, node)]
+        changed = False
+        for cid, node, flat in todo:
+            if graph.size_hint > 2 * budget.nodes:
+                break
+            law = "swap_sums" if isinstance(flat.op, Folding) else "associate"
+            known = graph.memo.get(graph.canonical(flat))
+            if known is not None and graph.find(known) == graph.find(cid):
+                continue
+            changed = True
+            made = (
+                graph.apply(flat.op, flat.args) if isinstance(flat.op, Fn) else graph.add(flat)
+            )
+            join(graph, cid, made, Origin(law, node))
+        graph.rebuild()
+        if not changed:
+            break
+
+
+def _spliced(graph: EGraph, cid: int, node: ENode) -> list[ENode]:
+    found: list[ENode] = []
+    match node.op:
+        case Fn() as fn if fn in FLAT:
+            for index, arg in enumerate(node.args):
+                if arg in node.args[:index] or graph.find(arg) == graph.find(cid):
+                    continue
+                for inner in graph.nodes(arg):
+                    args = node.args[:index] + inner.args + node.args[index + 1 :]
+                    if inner.op is fn and len(args) <= MOST_ARGS and arg not in inner.args:
+                        found.append(ENode(fn, args))
+        case Folding(fn=fn, axes=axes):
+            for inner in graph.nodes(node.args[0]):
+                if isinstance(inner.op, Folding) and inner.op.fn is fn:
+                    over = tuple(sorted({*axes, *inner.op.axes}))
+                    found.append(ENode(Folding(fn, over), inner.args))
+        case _:
+            pass
+    return found
+
+
+def _all(graph: EGraph) -> list[tuple[int, ENode]]:
+    return [(cid, node) for cid, cls in graph.classes.items() for node in cls.nodes]
+
+
+def _frozen(found: Found) -> Found | None:
+    """The match as a hashable value."""
+    return Found(tuple(found.binding.items()), found.rest, found.axes)  # type: ignore[arg-type]

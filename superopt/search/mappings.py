@@ -1,0 +1,202 @@
+"""Where the axes of one kernel may go, and how its programs may be numbered.
+
+An axis is left out of a place only for a reason that holds for every operator: a fold cannot
+cross programs, a store needs its grid axes, walks do not nest, a matrix instruction has one
+row and one column axis, and a small axis gains nothing from being walked or cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from superopt.device import Device
+from superopt.search.configs import DOT_MOST
+from superopt.search.configs import power_of_two
+from superopt.ugraph.contraction import factors
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import topo
+
+WHOLE_MOST = 1 << 16  # positions of an axis kept whole that no product has
+WHOLE_DOT_MOST = 256  # and of one that a product has
+LOOP_LEAST = 64  # an axis up to this size is never walked
+LOOP_DOT_LEAST = 128
+SPLIT_LEAST = 256  # positions that make it worth to cut a walk into parts
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Places of all axes of a kernel (in tile order), and the order of its grid."""
+
+    places: tuple[tuple[str, Place], ...]
+    order: tuple[Turn, ...]
+
+    @property
+    def looped(self) -> tuple[str, ...]:
+        """The axes that are walked."""
+        return tuple(a for a, p in self.places if isinstance(p, Loop | Split))
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """What the axes of a kernel are to its folds and products.
+
+    ``batch``: in both operands of some product. ``sides``: for each operand of each product,
+    the axes that only it has (rows, or columns). ``deep``: folded by a product.
+    """
+
+    axes: tuple[str, ...]
+    folds: tuple[Reduce, ...]
+    batch: frozenset[str]
+    sides: tuple[tuple[str, ...], ...]
+    deep: frozenset[str]
+
+    @property
+    def folded(self) -> frozenset[str]:
+        return frozenset(f.axis for f in self.folds)
+
+
+def placements(
+    stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, int], device: Device
+) -> list[Placement]:
+    """All placements of one kernel, the plainest first. ``order``: the program's axes."""
+    roles = _roles(stores, order)
+    lists = [_places(a, roles, stores, sizes) for a in roles.axes]
+    found = []
+    for chosen in product(*lists):
+        place = dict(zip(roles.axes, chosen, strict=True))
+        if _legal(place, roles, stores) and _sensible(place, roles, sizes, device):
+            found += [Placement(tuple(place.items()), o) for o in _orders(place, roles)]
+    return found
+
+
+def _roles(stores: Sequence[Store], order: Sequence[str]) -> _Roles:
+    nodes = topo([s.value for s in stores])
+    present = {a for s in stores for a in s.order} | {a for n in nodes for a in n.axes}
+    folds = [n for n in nodes if isinstance(n, Reduce)]
+    batch: set[str] = set()
+    deep: set[str] = set()
+    sides: dict[tuple[str, ...], None] = {}
+    for fold in folds:
+        groups = _operands(fold)
+        if len(groups) < 2:
+            continue
+        deep.add(fold.axis)
+        for i, group in enumerate(groups):
+            others = {a for j, g in enumerate(groups) if j != i for a in g}
+            batch |= (group & others) - {fold.axis}
+            own = tuple(a for a in order if a in group - others and a != fold.axis)
+            if own:
+                sides[own] = None
+    return _Roles(
+        tuple(a for a in order if a in present),
+        tuple(folds),
+        frozenset(batch),
+        tuple(sides),
+        frozenset(deep),
+    )
+
+
+def _operands(fold: Reduce) -> list[set[str]]:
+    """The axes of the factors of a folded product that vary over the folded axis, each set once.
+
+    A set within another one is no operand of its own (a row scale, a vector of weights).
+    """
+    if fold.fn is not Fn.ADD:
+        return []
+    found: list[set[str]] = []
+    for factor in factors(fold.arg):
+        axes = set(factor.axes)
+        if fold.axis in axes and axes not in found:
+            found.append(axes)
+    return [a for a in found if len(found) == 2 or not any(a < b for b in found)]
+
+
+def _places(
+    axis: str, roles: _Roles, stores: Sequence[Store], sizes: Mapping[str, int]
+) -> list[Place]:
+    size = sizes[axis]
+    dot = axis in roles.deep or any(axis in s for s in roles.sides)
+    whole = power_of_two(size) <= (WHOLE_DOT_MOST if dot else WHOLE_MOST)
+    if axis in roles.folded:
+        walk = size > (LOOP_DOT_LEAST if axis in roles.deep else LOOP_LEAST)
+        found: list[Place] = [Loop()] if walk or not whole else []
+        found += [Whole()] if whole else []
+        return found + ([Split()] if size >= SPLIT_LEAST else [])
+    if not all(axis in s.order for s in stores):
+        return [Whole()] if whole else []
+    if size <= 1:
+        return [Grid(tiled=False)]
+    side = any(axis in s for s in roles.sides)
+    if axis in roles.batch and not side:
+        return [Grid(tiled=False)]
+    if side:
+        crowded = any(axis in s and len(s) > 1 for s in roles.sides) or axis in roles.batch
+        found = [Grid(), *([Whole()] if size <= WHOLE_DOT_MOST else [])]
+        return found + ([Grid(tiled=False)] if crowded else [])
+    return [Grid(tiled=False), Grid()]
+
+
+def _legal(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]) -> bool:
+    looped = {a for a, p in place.items() if isinstance(p, Loop | Split)}
+    split = [a for a, p in place.items() if isinstance(p, Split)]
+    if len(split) > 1 or (split and len(looped) > 1):
+        return False
+    if split and any(split[0] in s.order for s in stores):
+        return False
+    nested = any(f.axis in looped and looped.intersection(f.axes) for f in roles.folds)
+    return not nested and all(len(looped.intersection(s.order)) <= 1 for s in stores)
+
+
+def _sensible(
+    place: Mapping[str, Place], roles: _Roles, sizes: Mapping[str, int], device: Device
+) -> bool:
+    tiled = [a for a, p in place.items() if p == Grid()]
+    free = [a for a in tiled if not any(a in s for s in roles.sides)]
+    if any(sum(place[a] == Grid() for a in side) > 1 for side in roles.sides):
+        return False  # two tiled rows (or columns) make no matrix product
+    if roles.sides and free and roles.deep:
+        return False
+    if len(free) > 2 or (free and not roles.deep and not _innermost_free(free, place)):
+        return False
+    if any(isinstance(p, Split) for p in place.values()):
+        # Cutting a walk pays only while the device has idle multiprocessors.
+        programs = prod(
+            -(-sizes[a] // DOT_MOST) if p == Grid() else sizes[a]
+            for a, p in place.items()
+            if isinstance(p, Grid)
+        )
+        return programs < 4 * device.sms
+    return True
+
+
+def _innermost_free(free: Sequence[str], place: Mapping[str, Place]) -> bool:
+    """Whether the tiled axes are the last ones of the grid, where neighbours share lines."""
+    grid = [a for a, p in place.items() if isinstance(p, Grid)]
+    return list(free) == grid[len(grid) - len(free) :]
+
+
+def _orders(place: Mapping[str, Place], roles: _Roles) -> Iterator[tuple[Turn, ...]]:
+    """Axes without tiles are slow, so that neighbours share what varies over them only; the
+    tiled ones in both orders."""
+    scalars = [a for a, p in place.items() if p == Grid(tiled=False)]
+    tiled = [a for a, p in place.items() if p == Grid()]
+    yield tuple(Turn(a) for a in (*scalars, *tiled))
+    if len(tiled) > 1:
+        yield tuple(Turn(a) for a in (*scalars, *reversed(tiled)))
+    shared = [a for a in scalars if a not in roles.batch]
+    if shared and tiled and len(tiled) == 1 and roles.deep:
+        rest = [a for a in scalars if a in roles.batch]
+        yield tuple(Turn(a) for a in (*rest, *tiled, *shared))

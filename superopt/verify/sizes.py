@@ -1,0 +1,125 @@
+"""Small sizes and small tiles that show what large ones hide: remainders, empty tiles and parts.
+
+All tiles are 16, the least side of a matrix instruction, so that every tiled axis needs several
+of them at sizes that an interpreter manages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Place
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Input
+from superopt.ugraph.split import launches
+from superopt.ugraph.split import part_axis
+
+TILE = 16
+PARTS = 3
+
+Sizes = dict[str, int]
+
+# Pairwise different sizes for the axes of each kind of place, in the order of need. Walked axes
+# have three tiles with a remainder, tiled grid axes two; whole axes are no powers of two.
+_WALKED = (35, 41, 45, 37, 43, 39, 47, 33)
+_TILED = (19, 21, 25, 29, 31, 27, 23, 17)
+_WHOLE = (20, 12, 24, 28, 22, 26, 10, 14)
+_SINGLE = (2, 3, 4, 5, 6, 7, 8, 9)
+
+
+def axes_of(graph: KernelGraph) -> list[str]:
+    """The axes that have a size, in order of the signature, then of the outputs."""
+    orders = [p.order for p in graph.params if isinstance(p, Input)]
+    orders += [s.order for k in graph.kernels for s in k.all_stores]
+    return list(dict.fromkeys(axis for order in orders for axis in order))
+
+
+def walked(graph: KernelGraph) -> list[str]:
+    """The axes that some kernel walks or splits."""
+    return [
+        a for a in axes_of(graph) if any(isinstance(p, Loop | Split) for p in _places(graph, a))
+    ]
+
+
+def tiled(graph: KernelGraph) -> list[str]:
+    """The axes that are tiled over the grid of some kernel, and walked by none."""
+    return [
+        a
+        for a in axes_of(graph)
+        if a not in walked(graph) and Grid(tiled=True) in _places(graph, a)
+    ]
+
+
+def small_sizes(graph: KernelGraph) -> Sizes:
+    """Pairwise different sizes, each with a remainder where it is cut into tiles."""
+    sizes: Sizes = {}
+    pools = {pool: iter(pool) for pool in (_WALKED, _TILED, _WHOLE, _SINGLE)}
+    for axis in axes_of(graph):
+        if axis in walked(graph):
+            pool = _WALKED
+        elif axis in tiled(graph):
+            pool = _TILED
+        elif any(isinstance(p, Whole) for p in _places(graph, axis)):
+            pool = _WHOLE
+        else:
+            pool = _SINGLE
+        sizes[axis] = next(pools[pool])
+    return sizes
+
+
+def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
+    """Sizes at which tiles or parts are empty, single, exactly full, or just exceeded."""
+    usual = small_sizes(graph)
+    for axis in walked(graph):
+        for size in (0, 1, TILE - 1, TILE, TILE + 1):
+            yield {**usual, axis: size}
+    for axis in tiled(graph)[:1]:
+        for size in (0, 1, TILE):
+            yield {**usual, axis: size}
+    yield dict.fromkeys(usual, 1)
+
+
+def small_configs(graph: KernelGraph, sizes: Mapping[str, int]) -> tuple[Config, ...]:
+    """One Config per launch, all tiles small; three parts."""
+    lengths = dict(sizes)
+    for block in graph.kernels:
+        lengths |= {part_axis(a): PARTS for a, p in block.places if isinstance(p, Split)}
+    return tuple(
+        Config(
+            tuple((a, _tile(p, lengths[a])) for a, p in block.places if p != Grid(tiled=False)),
+            parts=PARTS if any(a in lengths and a not in sizes for a, _ in block.places) else 1,
+        )
+        for block in launches(graph)
+    )
+
+
+def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
+    """Sizes at which ``configs``, the tuned ones, have two tiles with a remainder."""
+    sizes = dict.fromkeys(axes_of(graph), 2)
+    for block, config in zip(launches(graph), configs, strict=True):
+        for axis, place in block.places:
+            if axis not in sizes or axis not in config.tile:
+                continue
+            tile = config.tile[axis]
+            if isinstance(place, Whole):
+                sizes[axis] = max(sizes[axis], tile - tile // 8)  # still needs the whole tile
+            else:
+                sizes[axis] = max(sizes[axis], tile + tile // 2 + 1)
+    return sizes
+
+
+def _tile(place: Place, size: int) -> int:
+    if not isinstance(place, Whole):
+        return TILE
+    return max(TILE, 1 << max(0, size - 1).bit_length())
+
+
+def _places(graph: KernelGraph, axis: str) -> list[Place]:
+    return [place for block in graph.kernels for a, place in block.places if a == axis]

@@ -1,0 +1,59 @@
+"""Lines of a spec that the algebra cannot express."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bad_spec import check_refused
+
+# line -> what the message says
+BAD = {
+    'return (x + 1).sum("k")': "no axis 'k' to fold over; the tensor has 'm'",
+    'return softmax(x, "k")': "no axis 'k' to fold over; the tensor has 'm'",
+    'return x.sum("m", "m")': "axis 'm' is named twice",
+    'return x.min("m m")': "axis 'm' is named twice",
+    "return x.max()": "name the axes to fold over; the tensor has 'm'",
+    "return x.mean()": "name the axes to fold over; the tensor has 'm'",
+    "return x.mean(0)": "axes are named by strings, got 0",
+    'return x.sum("m").sum("m")': "no axis 'm' to fold over; the tensor has no axes",
+    'return (x > 0).sum("m")': r"write where\(condition, 1, 0\)",
+    'return x + index("z")': "no axis 'z'; the parameters have 'm'",
+    'return x / size("z")': "no axis 'z'; the parameters have 'm'",
+    "return x / size(0)": "0 is no name of an axis",
+    "if x.max('m') > 0: return x": r"use where\(condition, a, b\)",
+    "return x * (0 < x < 1)": r"a < b < c is \(a < b\) & \(b < c\)",
+    "return max(x, 0)": "no truth value while a spec is traced",
+    "return where(x > 0, x, float('nan'))": "NaN is no constant",
+    "return where(x, x, 0)": "where got arguments of the wrong kind",
+    "return where(x > 0, x, x > 1)": "the two arms of where are a number and a truth value",
+    "return where(True, x, 0)": "True is no number; a condition comes from a comparison",
+    "return x * (x > 0)": "mul got arguments of the wrong kind: real, bool",
+    "return x & x": "and got arguments of the wrong kind",
+    "return x @ x": "there is no @",
+    "return x // 2": "// is not supported",
+    "return x ** 1.5": "exponent 1.5 is not supported",
+    "return x ** 0": "exponent 0 is not supported",
+    "return x ** x": "an exponent is a constant",
+    "return 2 ** x": "the exponent is a tensor",
+    "return x[0]": "a tensor has no items",
+    "for row in x: pass": "fold over a named axis instead of looping",
+    "return x * 'm'": "expected a tensor or a number, got str",
+    "return x.transpose()": "AttributeError: 'Tensor' object has no attribute 'transpose'",
+    "import math; return math.exp(x)": "a tensor is no Python number",
+    "import numpy; return numpy.exp(x)": "f: TypeError: ",
+    "import torch; return torch.exp(x)": "f: TypeError: ",
+    "import torch; return x * torch.ones(4)": "expected a tensor or a number, got Tensor",
+    "y = 1 // 0": "f: ZeroDivisionError: ",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_it_is_refused_at_its_line(line, tmp_path, monkeypatch):
+    body = f"""
+        @spec(cases=[Case("c", m=4)])
+        def f(x: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:
+            y = x
+            {line}  # HERE
+            return y
+        """
+    check_refused(body, BAD[line], tmp_path, monkeypatch)
