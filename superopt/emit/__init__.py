@@ -1,0 +1,1 @@
+"""Printing: block graphs as self-contained Triton files."""

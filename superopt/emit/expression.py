@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from superopt.emit.program import Frame
 from superopt.emit.kernel import TRITON_DTYPES
+from superopt.emit.program import Frame
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import FOLD_NEEDS
 from superopt.emit.scalar import FOLDS
@@ -90,6 +90,7 @@ class Expressions:
                 self._varying.add(node)
 
     def leave(self) -> None:
+        """Forgets the body of the walk: what was printed there is not known behind it."""
         self._inner = {}
         self._varying = set()
 
@@ -144,9 +145,11 @@ class Expressions:
         return known[key]
 
     def shape(self, dims: tuple[str, ...]) -> str:
+        """The shape of a tile, as text."""
         return f"[{', '.join(self.frame.tile(d) for d in dims)}]"
 
     def union(self, values: Sequence[Value]) -> tuple[str, ...]:
+        """The tile dimensions of what ``values`` give together."""
         return tuple(a for a in self.frame.order if any(a in v.dims for v in values))
 
     def product(self, node: Reduce, onto: Value | None = None) -> Value | None:

@@ -10,6 +10,7 @@ from superopt.emit.kernel import TileArgument
 from superopt.emit.names import Namer
 from superopt.emit.number import python_number
 from superopt.emit.writer import Writer
+from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
@@ -41,6 +42,11 @@ class HostNames:
     sizes: dict[str, str]
     outputs: dict[str, str]
 
+    def all(self) -> list[str]:
+        """Every variable."""
+        groups = (self.tensors, self.scalars, self.sizes, self.outputs)
+        return [name for group in groups for name in group.values()]
+
 
 def signature_axes(program: Program) -> tuple[str, ...]:
     """All axes in the order of their first appearance in the signature."""
@@ -53,6 +59,8 @@ def host_names(program: Program) -> HostNames:
     tensors = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Input)}
     scalars = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Scalar)}
     outputs = {s.name: names.fresh(f"{s.name}_out") for s in program.outputs}
+    if len(outputs) == 1:  # the keyword argument itself receives it
+        outputs = dict.fromkeys(outputs, "out")
     sizes = {a: names.fresh(f"{a}_size") for a in signature_axes(program)}
     return HostNames(tensors, scalars, sizes, outputs)
 
@@ -72,7 +80,9 @@ def first_tensor(program: Program, names: HostNames) -> str:
     raise NotEmittable("the operator has no tensor parameter, so its device is unknown")
 
 
-def print_runner(graph: KernelGraph, index: int, kernels: Sequence[Kernel], names: HostNames) -> str:
+def print_runner(
+    graph: KernelGraph, index: int, kernels: Sequence[Kernel], names: HostNames
+) -> str:
     """The function that launches all kernels of one graph."""
     out = Writer()
     outputs = [names.outputs[n] for n in graph.outputs]
@@ -93,9 +103,8 @@ class _Runner:
         self.graph, self.kernels, self.out = graph, kernels, out
         self.host = names
         self.names = Namer()
-        for taken in (names.tensors, names.scalars, names.sizes, names.outputs):
-            for name in taken.values():
-                self.names.fresh(name)
+        for name in names.all():
+            self.names.fresh(name)
         self.memory = {**names.tensors, **{n: names.outputs[n] for n in graph.outputs}}
         self.sizes = dict(names.sizes)
         self.device = next(iter(names.tensors.values()))
@@ -157,20 +166,24 @@ class _Runner:
 
     def _size(self, axis: str) -> str:
         if axis not in self.sizes:
-            raise NotEmittable(f"no tensor of the signature has axis {axis!r}, so its size is unknown")
+            raise NotEmittable(
+                f"no tensor of the signature has axis {axis!r}, so its size is unknown"
+            )
         return self.sizes[axis]
 
     def _tensor(self, name: str) -> str:
         if name not in self.memory:
-            raise NotEmittable(f"tensor {name!r} is neither a parameter nor stored by an earlier kernel")
+            raise NotEmittable(
+                f"tensor {name!r} is neither a parameter nor stored by an earlier kernel"
+            )
         return self.memory[name]
 
     def _workspace(self, store: Store) -> None:
         self.memory[store.name] = self.names.fresh(store.name)
-        shape = "".join(f"{self._size(a)}, " for a in store.order).rstrip()
+        shape = tuple_text(self._size(a) for a in store.order)
         dtype = "case" if store.dtype is None else TORCH_DTYPES[store.dtype]
         self.out.line(
-            f"{self.memory[store.name]} = torch.empty(({shape}), dtype={dtype}, "
+            f"{self.memory[store.name]} = torch.empty({shape}, dtype={dtype}, "
             f"device={self.device}.device)"
         )
 
@@ -192,17 +205,20 @@ def print_launcher(program: Program, names: HostNames, graphs: int, default: str
         if len(outputs) > 1:
             out.line(f"given = (None,) * {len(outputs)} if out is None else tuple(out)")
             with out.block(f"if len(given) != {len(outputs)}:"):
-                out.line(f'raise ValueError(f"out: expected {len(outputs)} tensors, got {{len(given)}}")')
+                out.line(
+                    f'raise ValueError(f"out: expected {len(outputs)} tensors, got {{len(given)}}")'
+                )
         for index, store in enumerate(program.outputs):
             given = "out" if len(outputs) == 1 else f"given[{index}]"
             label = "out" if len(outputs) == 1 else f"out[{index}] ({store.name})"
             dtype = "case" if store.dtype is None else TORCH_DTYPES[store.dtype]
             out.line(
-                f'{outputs[index]} = _output("{label}", {given}, ({_shape(store, names)}), {dtype}, '
+                f'{outputs[index]} = _output("{label}", {given}, {_shape(store, names)}, {dtype}, '
                 f"{anchor}.device)"
             )
         with out.block("if plan is None:"):
-            out.line(f"plan = _choose(({''.join(f'{s}, ' for s in names.sizes.values()).rstrip()}), case)")
+            known = tuple_text(names.sizes.values())
+            out.line(f"plan = _choose({known}, case, _target({anchor}.device))")
         arguments = ["plan", "case", *names.tensors.values(), *outputs, *names.scalars.values()]
         arguments += names.sizes.values()
         with out.block(f"with torch.cuda.device_of({anchor}):"):
@@ -222,15 +238,19 @@ def _docstring(program: Program, names: HostNames, out: Writer) -> None:
     for param in program.params:
         if isinstance(param, Input):
             dtype = param.dtype or "fp16, bf16 or fp32, the same for all such tensors"
-            out.lines.append(f"    {names.tensors[param.name]} [{' '.join(param.order)}]: {dtype}")
+            out.line(f"    {names.tensors[param.name]} [{' '.join(param.order)}]: {dtype}")
         else:
-            out.lines.append(f"    {names.scalars[param.name]}: a Python number")
+            out.line(f"    {names.scalars[param.name]}: a Python number")
     for store in program.outputs:
         dtype = store.dtype or "the same dtype"
-        out.lines.append(f"    returns {store.name} [{' '.join(store.order)}]: {dtype}")
+        out.line(f"    returns {store.name} [{' '.join(store.order)}]: {dtype}")
     out.line()
-    out.line("Strides are free, but the innermost axis must have stride 1. `out` receives the result")
-    out.line("(a tuple for several). `plan` overrides the dispatch. Nothing waits for the device. The")
+    out.line(
+        "Strides are free, but the innermost axis must have stride 1. `out` receives the result"
+    )
+    out.line(
+        "(a tuple for several). `plan` overrides the dispatch. Nothing waits for the device. The"
+    )
     out.line("workspace comes from torch's allocator: stream-ordered, and fixed in a CUDA graph.")
     out.line("Raises ValueError if an argument does not fit.")
     out.line('"""')
@@ -242,13 +262,13 @@ def _checks(program: Program, names: HostNames, anchor: str, default: str, out: 
     ordered = sorted(tensors, key=lambda p: names.tensors[p.name] != anchor)
     for param in ordered:
         name = names.tensors[param.name]
-        axes = "".join(f'"{a}", ' for a in param.order).rstrip()
+        axes = tuple_text(f'"{a}"' for a in param.order)
         if param.dtype is not None:
             dtypes = f"({TORCH_DTYPES[param.dtype]},)"
         else:
             dtypes = "FLOATS" if name == anchor else "(case,)"
         device = "" if name == anchor else f", {anchor}.device"
-        out.line(f'_check("{name}", {name}, ({axes}), {dtypes}, sizes{device})')
+        out.line(f'_check("{name}", {name}, {axes}, {dtypes}, sizes{device})')
         if name == anchor:
             case = f"{anchor}.dtype" if param.dtype is None else TORCH_DTYPES[default]
             out.line(f"case = {case}")
@@ -260,8 +280,10 @@ def _checks(program: Program, names: HostNames, anchor: str, default: str, out: 
 
 def _shape(store: Store, names: HostNames) -> str:
     if lost := [a for a in store.order if a not in names.sizes]:
-        raise NotEmittable(f"no tensor of the signature has axis {lost[0]!r} of output {store.name!r}")
-    return "".join(f"{names.sizes[a]}, " for a in store.order).rstrip()
+        raise NotEmittable(
+            f"no tensor of the signature has axis {lost[0]!r} of output {store.name!r}"
+        )
+    return tuple_text(names.sizes[a] for a in store.order)
 
 
 def print_operator(program: Program, names: HostNames, default: str) -> str:
@@ -294,11 +316,10 @@ def print_operator(program: Program, names: HostNames, default: str) -> str:
     with out.block(f"def _fake({public}):"):
         found = []
         for store in program.outputs:
-            shape = "".join(f"{_shape_of(a, program, names)}, " for a in store.order).rstrip()
-            case = default if _has_case(program) is False else None
-            dtype = store.dtype or case
+            shape = tuple_text(_shape_of(a, program, names) for a in store.order)
+            dtype = store.dtype or (None if _has_case(program) else default)
             text = TORCH_DTYPES[dtype] if dtype else f"{anchor}.dtype"
-            found.append(f"{anchor}.new_empty(({shape}), dtype={text})")
+            found.append(f"{anchor}.new_empty({shape}, dtype={text})")
         for index, text in enumerate(found):
             out.line(f"result_{index} = {text}")
         out.line(f"return {', '.join(f'result_{i}' for i in range(count))}")

@@ -36,5 +36,4 @@ def python_number(node: Node, sizes: Mapping[str, str], scalars: Mapping[str, st
 
 
 def _operand(text: str) -> str:
-    closed = all(c.isalnum() or c in "_." for c in text)
-    return text if closed or (text.startswith("(") and text.endswith(")")) else f"({text})"
+    return text if all(c.isalnum() or c in "_." for c in text) else f"({text})"

@@ -12,8 +12,9 @@ class Row:
     """One dispatch row: at these sizes, run graph number ``graph`` with these Configs.
 
     ``name``: of the case. ``configs``: one for each of ``split.launches``. ``dtype``: of the case.
-    ``tf32``: fp32 matrix products may round their operands to tf32. ``target``: what the Configs
-    were chosen for (empty: any); a row for the device at hand wins over others.
+    ``tf32``: fp32 matrix products may round their operands to tf32. ``target``: the
+    architecture (``sm_90``) that the Configs were chosen for, empty if any; rows of another one
+    are the last choice.
     """
 
     name: str

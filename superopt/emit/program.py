@@ -63,21 +63,25 @@ class Frame:
 
     @property
     def tensors(self) -> tuple[TensorArgument, ...]:
+        """Those that are read, then those that are written, each by first use."""
         reads = [t for t in self._tensors.values() if not t.written]
         return (*reads, *(t for t in self._tensors.values() if t.written))
 
     @property
     def sizes(self) -> tuple[tuple[str, str], ...]:
+        """(axis, parameter) in the order of places, then axes that have no place here."""
         placed = [a for a in self.places if a in self._sizes]
         other = [a for a in self._sizes if a not in self.places]
         return tuple((a, self._sizes[a]) for a in (*placed, *other))
 
     @property
     def scalars(self) -> tuple[ScalarArgument, ...]:
+        """By first use."""
         return tuple(self._scalars.values())
 
     @property
     def tiles(self) -> tuple[TileArgument, ...]:
+        """In the order of tile dimensions."""
         return tuple(self._tiles.values())
 
     def stem(self, axis: str) -> str:
@@ -91,6 +95,7 @@ class Frame:
         return self._stems[axis]
 
     def size(self, axis: str) -> str:
+        """The parameter that holds the number of positions on ``axis``."""
         if axis not in self._sizes:
             self._sizes[axis] = self.names.fresh(f"{self.stem(axis)}_size")
         return self._sizes[axis]
@@ -104,6 +109,7 @@ class Frame:
     def tensor(
         self, name: str, order: tuple[str, ...], dtype: str | None, written: bool
     ) -> TensorArgument:
+        """The parameters of a tensor. Raises NotEmittable if it is both read and written."""
         if name in self._tensors:
             if self._tensors[name].written != written:
                 raise NotEmittable(f"one kernel reads and writes tensor {name!r}")
@@ -121,12 +127,13 @@ class Frame:
         return "tl.float32"
 
     def tile(self, axis: str) -> str:
+        """The constexpr that holds the tile of ``axis``."""
         return self._tiles[axis].tile
 
     # Positions.
 
     def programs(self) -> None:
-        """Prints which tile of each grid axis this program has; the last of the order is fastest."""
+        """Prints which tile of each grid axis this program has; the last in order is fastest."""
         turns = self.block.order
         grid = [a for a, p in self.places.items() if isinstance(p, Grid)]
         if sorted(t.axis for t in turns) != sorted(grid):
@@ -173,6 +180,7 @@ class Frame:
         return body
 
     def lane(self, axis: str) -> str:
+        """0 .. tile - 1 of a tiled axis."""
         return self._make(axis, "lane", f"tl.arange(0, {self.tile(axis)})", invariant=True)
 
     def at(self, axis: str) -> Value:

@@ -54,7 +54,7 @@ def _check(name, tensor, axes, dtypes, sizes, device=None):
             raise ValueError(f"{name}: axis {axis} has size {size}, but {owner} has {known}")
         if size >= LARGEST:
             raise ValueError(f"{name}: axis {axis} has size {size}; positions are 32-bit")
-    if axes and tensor.numel() > 1 and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
+    if axes and tensor.numel() > 0 and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
         raise ValueError(f"{name}: the innermost axis {axes[-1]} must have stride 1, got "
                          f"{tensor.stride(-1)}")
 
@@ -86,21 +86,30 @@ def _scalar(name, value, kind):
 
 
 @functools.lru_cache(maxsize=1024)
-def _choose(sizes, dtype):
+def _choose(sizes, dtype, target):
     """The plan for these sizes (in the order of SIZES): an exact one, else the nearest.
 
     Distances are sums of binary logarithms of size ratios; a dtype of another width counts as
-    8 doublings.
+    8 doublings, a plan for another target as 64.
     """
     now = dict(zip(SIZES, sizes))
 
     def distance(plan):
         far = 8.0 * (BYTES.get(plan.dtype, dtype.itemsize) != dtype.itemsize)
+        far += 64.0 * (plan.target not in ("", target))
         for axis, size in plan.sizes.items():
             far += abs(math.log2(max(now[axis], 1) / max(size, 1)))
         return far
 
     return min(PLANS, key=distance)
+
+
+@functools.lru_cache(maxsize=64)
+def _target(device):
+    """What plans call this device: ``sm_90``, ...; empty without CUDA."""
+    if device.type != "cuda":
+        return ""
+    return "sm_{}{}".format(*torch.cuda.get_device_capability(device))
 
 
 def _even(size, tile):
@@ -124,22 +133,22 @@ def _div(a, b):
     return a / b
 
 ''',
-    "_sqrt": '''
+    "_sqrt": """
 
 def _sqrt(a):
     return math.sqrt(a) if a >= 0 else math.nan
 
-''',
-    "_exp2": '''
+""",
+    "_exp2": """
 
 def _exp2(a):
     return 2.0**a if a < 1024 else a * math.inf
 
-''',
-    "_log2": '''
+""",
+    "_log2": """
 
 def _log2(a):
     return math.log2(a) if a > 0 else (-math.inf if a == 0 else math.nan)
 
-''',
+""",
 }

@@ -113,7 +113,8 @@ def _tanh(x):
     e = tl.exp2(tl.abs(x) * (-2.0 * LOG2E))
     far = (1.0 - e) / (1.0 + e)
     s = x * x
-    near = x * (1.0 + s * (-0.3333333333333333 + s * (0.13333333333333333 - s * 0.05396825396825397)))
+    near = 0.05396825396825397 - s * 0.021869488536155203
+    near = x - x * s * (0.3333333333333333 - s * (0.13333333333333333 - s * near))
     return tl.where(tl.abs(x) < 0.25, near, tl.where(x < 0.0, -far, far))
 ''',
     "_sigmoid": '''@triton.jit

@@ -14,6 +14,7 @@ from superopt.emit.scalar import TORCH
 from superopt.emit.scalar import numeral
 from superopt.emit.value import Value
 from superopt.emit.writer import Writer
+from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.levels import Program
@@ -45,9 +46,8 @@ class _Reference:
         self.program, self.host = program, names
         self.order = signature_axes(program)
         self.names = Namer()
-        for taken in (names.tensors, names.scalars, names.sizes):
-            for name in taken.values():
-                self.names.fresh(name)
+        for name in names.all():
+            self.names.fresh(name)
         self.out = Writer()
         self.known: dict[Node, Value] = {}
         self.count = 0
@@ -65,12 +65,17 @@ class _Reference:
         with out.block(f"def reference({public}, *, dtype=None):"):
             out.line(f'"""{self.program.name} in plain torch, unfused.')
             out.line()
-            out.line("Computes in `dtype` (default: float64 for float64 inputs, else float32) and returns")
+            out.line(
+                "Computes in `dtype` (default: float64 for such inputs, else float32) and returns"
+            )
             out.line("the results in it.")
             out.line('"""')
             floats = [self.host.tensors[p.name] for p in tensors if p.kind is Kind.REAL]
-            wide = " or ".join(f"{t}.dtype == torch.float64" for t in floats) or "False"
-            out.line(f"real = dtype or (torch.float64 if {wide} else torch.float32)")
+            double = f"torch.float64 in {tuple_text(f'{t}.dtype' for t in floats)}"
+            out.line("real = dtype or torch.float32")
+            if floats:
+                with out.block(f"if dtype is None and {double}:"):
+                    out.line("real = torch.float64")
             out.line(f"device = {self.host.tensors[tensors[0].name]}.device")
             self._sizes(tensors)
             for tensor in tensors:
@@ -101,9 +106,15 @@ class _Reference:
         if value.kind is Kind.REAL and not value.dims:
             text = f"torch.as_tensor({value.text}, dtype=real, device=device)"
         shape = "".join(f"{self.host.sizes[a]}, " for a in dims).rstrip()
-        turn = "" if dims == store.order else f".permute({', '.join(str(dims.index(a)) for a in store.order)})"
+        turn = (
+            ""
+            if dims == store.order
+            else f".permute({', '.join(str(dims.index(a)) for a in store.order)})"
+        )
         name = self.names.fresh(store.name)
-        self.out.line(f"{name} = {text}.expand({shape or '()'}){turn}" if dims else f"{name} = {text}")
+        self.out.line(
+            f"{name} = {text}.expand({shape or '()'}){turn}" if dims else f"{name} = {text}"
+        )
         return name
 
     # Values: a scalar that no tensor enters is a Python number, all else a tensor.
@@ -123,7 +134,9 @@ class _Reference:
 
     def real(self, node: Node) -> Value:
         if isinstance(node, Const):
-            return Value(numeral(node.value), (), Kind.REAL, not numeral(node.value).startswith("-"))
+            return Value(
+                numeral(node.value), (), Kind.REAL, not numeral(node.value).startswith("-")
+            )
         value = self.value(node)
         if node.kind is Kind.INT and not _is_number(node):
             return Value(f"{value.operand}.to(real)", value.dims, Kind.REAL)
@@ -135,7 +148,9 @@ class _Reference:
             return Value(text, (), node.kind, text.isidentifier())
         match node:
             case Index(axis=axis):
-                return Value(f"torch.arange({self.host.sizes[axis]}, device=device)", (axis,), Kind.INT)
+                return Value(
+                    f"torch.arange({self.host.sizes[axis]}, device=device)", (axis,), Kind.INT
+                )
             case Map():
                 return self._map(node)
             case Reduce():
@@ -155,7 +170,8 @@ class _Reference:
         else:
             values = [self._as(node.kind, a) for a in args]
         dims = tuple(a for a in self.order if any(a in v.dims for v in values))
-        texts = [v.along(dims) for v in values]
+        bare = node.fn in CLOSED
+        texts = [v.text if bare and v.dims in ((), dims) else v.along(dims) for v in values]
         if node.fn in (Fn.WHERE, Fn.MAX, Fn.MIN, Fn.AND, Fn.OR):
             texts = [self._tensor(a, v, t) for a, v, t in zip(args, values, texts, strict=True)]
         closed = node.fn in CLOSED or node.fn is Fn.LOG
@@ -179,7 +195,9 @@ class _Reference:
             values = [self.real(f) for f in tensors]
             letter = dict(zip(self.order, LETTERS, strict=False))
             sides = ",".join("".join(letter[d] for d in v.dims) for v in values)
-            text = f'torch.einsum("{sides}->{"".join(letter[d] for d in dims)}", {", ".join(v.text for v in values)})'
+            result = "".join(letter[d] for d in dims)
+            listed = ", ".join(v.text for v in values)
+            text = f'torch.einsum("{sides}->{result}", {listed})'
             numbers = [self.real(f).operand for f in parts if _is_number(f)]
             return Value(" * ".join([*numbers, text]), dims, node.kind, not numbers)
         value = self._as(node.kind, node.arg)

@@ -28,6 +28,7 @@ class Value:
 
     @property
     def is_name(self) -> bool:
+        """Whether the text is a variable (or a numeral without point)."""
         return re.fullmatch(r"\w+", self.text) is not None
 
     def along(self, dims: Sequence[str]) -> str:

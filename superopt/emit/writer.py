@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -30,6 +31,7 @@ class Writer:
         self.depth -= 1
 
     def text(self) -> str:
+        """All lines so far, each with its line break."""
         return "\n".join(self.lines) + "\n"
 
 
@@ -48,7 +50,12 @@ def wrap(text: str, depth: int = 0, width: int = 100) -> str:
         or start <= 0
         or not (text[start - 1].isalnum() or text[start - 1] == "_")
     ):
-        target, _, value = text.partition(" = ")
+        target, found, value = text.partition(" = ")
+        if text.startswith("return "):
+            items = _filled(split(text.removeprefix("return "), ", "), width - len(INDENT) * 2)
+            return "\n".join(["return (", *(INDENT + line for line in items), ")"])
+        if not found:  # a list of arguments, or nothing that could be broken
+            return "\n".join(_filled(split(text.removesuffix(","), ", "), width - len(INDENT * depth)))
         return "\n".join([f"{target} = (", *_terms(value, depth + 1, width, ""), ")"])
     lines = [text[: start + 1]]
     for argument in split(text[start + 1 : end], ", "):
@@ -91,15 +98,27 @@ def _terms(text: str, depth: int, width: int, end: str) -> list[str]:
     return [INDENT + line for line in lines]
 
 
+def tuple_text(items: Iterable[str]) -> str:
+    """A tuple display; one item keeps its comma."""
+    found = list(items)
+    return f"({found[0]},)" if len(found) == 1 else f"({', '.join(found)})"
+
+
 def fill(head: str, arguments: list[str], tail: str, width: int = 100) -> str:
     """``head(arguments)tail`` with as many arguments on a line as fit."""
     flat = f"{head}({', '.join(arguments)}){tail}"
     if len(flat) <= width:
         return flat
+    lines = _filled(arguments, width - len(INDENT))
+    return "\n".join([f"{head}(", *(INDENT + line for line in lines), f"){tail}"])
+
+
+def _filled(items: list[str], width: int) -> list[str]:
+    """``items``, each with a comma, on as few lines as possible."""
     lines: list[str] = []
-    for argument in arguments:
-        if lines and len(f"{lines[-1]} {argument},") <= width:
-            lines[-1] += f" {argument},"
+    for item in items:
+        if lines and len(f"{lines[-1]} {item},") <= width:
+            lines[-1] += f" {item},"
         else:
-            lines.append(f"{INDENT}{argument},")
-    return "\n".join([f"{head}(", *lines, f"){tail}"])
+            lines.append(f"{item},")
+    return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
 from superopt.repair.derive import derive
@@ -11,6 +12,7 @@ from superopt.repair.record import states
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Move
+from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Node
@@ -29,8 +31,11 @@ def repair(block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:
     done: list[Repair] = []
     final: dict[Node, Node] = {}  # a carry's state -> its value over its components
     walks: list[Walk] = []
+    known: list[Carry] = []
     for walk in block.walks:
-        carries = _repaired(walk, final, done)
+        split = isinstance(block.place.get(walk.axis), Split)
+        carries, meanings = _repaired(walk, final, done, known, split)
+        known += meanings
         walks.append(
             replace(walk, carries=carries, stores=tuple(_store(s, final) for s in walk.stores))
         )
@@ -40,7 +45,14 @@ def repair(block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:
     return replace(block, walks=tuple(walks), stores=stores), tuple(done)
 
 
-def _repaired(walk: Walk, final: dict[Node, Node], done: list[Repair]) -> tuple[Carry, ...]:
+def _repaired(
+    walk: Walk,
+    final: dict[Node, Node],
+    done: list[Repair],
+    known: Sequence[Carry],
+    split: bool,
+) -> tuple[tuple[Carry, ...], list[Carry]]:
+    """The carries of a walk as they are computed, and with terms that say what they mean."""
     meanings: list[Carry] = []
     standing: list[Carry] = []
     for carry in walk.carries:
@@ -54,13 +66,20 @@ def _repaired(walk: Walk, final: dict[Node, Node], done: list[Repair]) -> tuple[
             meanings.append(now)
             standing.append(now)
             continue
-        found = derive(now, walk.axis, meanings, standing)
+        found = derive(now, walk.axis, meanings, standing, known, split)
         done.append(found)
         if found.finalise is not now.state:
             final[now.state] = found.finalise
-        meanings += _meanings(found)
-        standing += found.components
-    return tuple(standing)
+        _extend(meanings, [*found.helpers, *_meanings(found)])
+        _extend(standing, [*found.helpers, *found.components])
+    return tuple(standing), meanings
+
+
+def _extend(carries: list[Carry], more: Sequence[Carry]) -> None:
+    """Appends the carries that are new; a repair may share a plain one that stands already."""
+    for carry in more:
+        if all(c.name != carry.name for c in carries):
+            carries.append(carry)
 
 
 def _meanings(found: Repair) -> list[Carry]:
@@ -68,7 +87,7 @@ def _meanings(found: Repair) -> list[Carry]:
     if found.deferred:
         return list(found.components)
     first, *others = found.components
-    return [replace(found.carry, name=first.name), *(replace(c, moves=()) for c in others)]
+    return [replace(first, term=found.term, moves=()), *(replace(c, moves=()) for c in others)]
 
 
 def _store(store: Store, final: Mapping[Node, Node]) -> Store:

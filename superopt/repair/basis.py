@@ -56,7 +56,13 @@ def separate(
     Raises:
         NoRepair: no finite rank was found; the message names the term that prevents it.
     """
-    reading = Reading(axis, moving, known)
+    try:
+        return _separate(Reading(axis, moving, known), term, fold)
+    except (sp.PolynomialError, NotImplementedError) as error:
+        raise NoRepair(f"the algebra of {words(term)} is not decided: {error}") from error
+
+
+def _separate(reading: Reading, term: Node, fold: Fn) -> Separation:
     e = reading.read(term)
     if fold in (Fn.MAX, Fn.MIN):
         sum_ = reading.add(e)
@@ -97,7 +103,7 @@ def _several(reading: Reading, term: Node, e: Expr) -> Separation:
     d = sp.Matrix(rows)
     determinant = _tidy(d.det(method="berkowitz"))
     inverse = reading.backward(d.adjugate() / determinant)
-    change = (d * inverse).applyfunc(_tidy)
+    change = (d * inverse).applyfunc(_shapely)
     nodes = (term, *(reading.write(k) for k in basis[1:]))
     return Separation(
         Fn.MUL,
@@ -159,7 +165,7 @@ def _basis(reading: Reading, e: Expr, a: list[Expr]) -> tuple[list[Expr], list[l
             k, derived = sp.diff(function, y), [sp.diff(x, y) for x in row]
             if len(rows) == len(a) or not _independent([*rows, derived], at):
                 continue
-            k, derived = _shortened(k, derived, basis, rows)
+            k, derived = _shortened(reading, k, derived, basis, rows)
             basis.append(k)
             rows.append(derived)
             waiting.append((k, derived))
@@ -191,7 +197,7 @@ def _independent(rows: list[list[Expr]], at: Mapping[Expr, Expr]) -> bool:
 
 
 def _shortened(
-    k: Expr, row: list[Expr], basis: list[Expr], rows: list[list[Expr]]
+    reading: Reading, k: Expr, row: list[Expr], basis: list[Expr], rows: list[list[Expr]]
 ) -> tuple[Expr, list[Expr]]:
     """A derivative without the multiples of earlier functions that can be taken out, scaled."""
     for other, its in zip(basis, rows, strict=True):
@@ -201,10 +207,34 @@ def _shortened(
             if left.count(0) > row.count(0):
                 k, row = k - scale * other, left
                 break
-    shapes = [sp.factor_terms(k), sp.factor(k)]
-    k = min(shapes, key=lambda s: (sp.count_ops(s), sp.default_sort_key(s)))
-    scale = k.as_coeff_Mul()[0]
+    k = min((sp.factor_terms(k), sp.factor(k)), key=_cost)
+    scale = k.as_coeff_Mul()[0] * _sign(reading, k)
     return k / scale, [_tidy(x / scale) for x in row]
+
+
+def _sign(reading: Reading, k: Expr) -> int:
+    """-1 if ``u`` would enter with a minus sign (``mean - u`` for ``u - mean``)."""
+    scale = k.as_coeff_Mul()[0]
+    terms = sorted(sp.Add.make_args(expanded(k / scale)), key=sp.default_sort_key)
+    first = next((t for t in terms if not reading.without_u(t)), terms[0])
+    return -1 if first.could_extract_minus_sign() else 1
+
+
+def _cost(e: Expr) -> tuple[int, int, int, Expr]:
+    """Few different exponentials (each is one of a difference that has a sign), then short."""
+    leaves = sum(1 for x in sp.preorder_traversal(e) if x.is_Symbol)
+    return len(e.atoms(sp.exp)), leaves, sp.count_ops(e), sp.default_sort_key(e)
+
+
+def _shapely(e: Expr) -> Expr:
+    """The best of the forms of one entry: factored where it is a power of a difference."""
+    tidy = _tidy(e)
+    forms = [
+        tidy,
+        sp.powsimp(sp.factor(tidy), combine="exp"),
+        sp.powsimp(expanded(tidy), combine="exp"),
+    ]
+    return min(forms, key=_cost)
 
 
 def _tidy(e: Expr) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 
@@ -14,10 +15,12 @@ from superopt.repair.guard import Point
 from superopt.repair.guard import Regions
 from superopt.repair.guard import guarded_factor
 from superopt.repair.guard import guarded_term
+from superopt.repair.guard import guarded_value
 from superopt.repair.guard import neutral
 from superopt.repair.guard import regular_form
 from superopt.repair.record import Guard
 from superopt.repair.record import Repair
+from superopt.repair.record import referred
 from superopt.repair.record import states
 from superopt.repair.record import words
 from superopt.repair.span import span
@@ -27,6 +30,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -35,42 +39,80 @@ from superopt.ugraph.walk import topo
 ZERO = Const(Fraction(0))
 
 
-def derive(carry: Carry, axis: str, meanings: Sequence[Carry], standing: Sequence[Carry]) -> Repair:
+def derive(
+    carry: Carry,
+    axis: str,
+    meanings: Sequence[Carry],
+    standing: Sequence[Carry],
+    final: Sequence[Carry] = (),
+    split: bool = False,
+) -> Repair:
     """The repair of ``carry``, whose term reads new states of carries of its own walk.
 
     ``meanings``: the walk's carries before this one, with terms that say what their states
-    mean. ``standing``: the same as they are computed (repaired).
+    mean. ``standing``: the same as they are computed (repaired). ``final``: the meanings of the
+    carries of earlier walks. ``split``: the axis is split, so that factors also act between
+    parts that are empty.
 
     Raises:
         NoRepair: there is none, or none was found; the message names the term.
     """
-    read = states(carry.term)
-    moving = frozenset(c.state for c in meanings if c.name in read)
-    regions = Regions(meanings)
+    found, regions = _separated(carry, axis, meanings, final, split)
+    if not span(found.determinant, regions.regular).nonzero:
+        return _deferred(carry, axis, _read(carry, standing), found, regions)
+    size = Size(axis)
+    if len(found.basis) == 1 or size not in topo([m for row in found.moves for m in row if m]):
+        return _moved(carry, axis, standing, found, regions)
+    # Differences of means must be of means of what was absorbed, or large numbers cancel.
+    count = _varying(Const(Fraction(1)), axis, Fn.ADD)
+    existing = [c for c in standing if c.fold is Fn.ADD and c.term is count and not c.moves]
+    helper = existing[0] if existing else Carry(f"{carry.name}_count", (), Fn.ADD, count)
+    reference = ((size, helper.state),)
+    running = replace(carry, term=referred(carry.term, axis, reference))
+    helpers = () if existing else (helper,)
+    found, regions = _separated(running, axis, [*meanings, *helpers], final, split)
+    done = _moved(running, axis, [*standing, *helpers], found, regions)
+    return replace(done, carry=carry, reference=reference, helpers=helpers)
+
+
+def _read(carry: Carry, standing: Sequence[Carry]) -> tuple[Carry, ...]:
+    """The producers: those carries whose new states the term reads."""
+    names = states(carry.term)
+    return tuple(c for c in standing if c.name in names)
+
+
+def _separated(
+    carry: Carry, axis: str, meanings: Sequence[Carry], final: Sequence[Carry], split: bool
+) -> tuple[Separation, Regions]:
+    """The separation of a term, off the points of its producers."""
+    moving = frozenset(c.state for c in _read(carry, meanings))
+    regions = Regions(meanings, final, axis if split else None)
     term, resolved = regular_form(carry.term, axis, regions.points)
     found = separate(term, axis, moving, carry.fold, regions.regular)
     for point in resolved:
         value = span(carry.term, regions.at_point(point, True, True)).point
         if value not in (carry.fold.unit, Fraction(0)):
             raise NoRepair(f"{words(carry.term)} is chosen anew when {point.producer.name} moves")
-    producers = tuple(c for c in standing if c.name in read)
-    if not span(found.determinant, regions.regular).nonzero:
-        return _deferred(carry, axis, producers, found)
-    return _moved(carry, axis, producers, found, regions)
+    return found, regions
 
 
 def _moved(
-    carry: Carry, axis: str, producers: tuple[Carry, ...], found: Separation, regions: Regions
+    carry: Carry, axis: str, standing: Sequence[Carry], found: Separation, regions: Regions
 ) -> Repair:
     """The repair that keeps the basis at the current ``x``."""
     rank = len(found.basis)
-    basis = (carry.term, *found.basis[1:])
-    names = [carry.name, *(f"{carry.name}_{i}" for i in range(1, rank))]
+    basis = [_varying(k, axis, carry.fold) for k in (carry.term, *found.basis[1:])]
+    kept = [_existing(k, found.moves[i], i, carry.fold, standing) for i, k in enumerate(basis)]
+    numbered = (carry.name, *(f"{carry.name}_{i}" for i in range(1, rank)))
+    names = [k.name if k else name for k, name in zip(kept, numbered, strict=True)]
     quiet = [_quiet(carry, found, i, regions) for i in range(rank)]
     overs = _overs(carry, axis, basis, found.moves)
     guards: list[Guard] = []
     components: list[Carry] = []
-    for i in range(rank):
+    for i, (term, old) in enumerate(zip(basis, kept, strict=True)):
+        if old is not None:
+            components.append(old)
+            continue
         moves: list[Move] = []
         for j, factor in enumerate(found.moves[i]):
             if factor is None:
@@ -81,24 +123,36 @@ def _moved(
             )
             guards += safe.guards
             moves.append(Move(names[j], safe.node))
-        absorbed = guarded_term(names[i], basis[i], regions, quiet[i])
+        absorbed = guarded_term(names[i], term, regions, quiet[i])
         guards += absorbed.guards
-        term = _varying(absorbed.node, axis, carry.fold)
-        components.append(Carry(names[i], overs[i], carry.fold, term, tuple(moves), found.action))
+        components.append(
+            Carry(names[i], overs[i], carry.fold, absorbed.node, tuple(moves), found.action)
+        )
     return Repair(
         axis,
         carry,
-        producers,
+        _read(carry, standing),
         tuple(components),
         found.moves,
         found.parts,
         components[0].state,
         tuple(dict.fromkeys(guards)),
-        _facts(producers),
+        _facts(_read(carry, standing)),
     )
 
 
-def _deferred(carry: Carry, axis: str, producers: tuple[Carry, ...], found: Separation) -> Repair:
+def _existing(
+    term: Node, row: Sequence[Node | None], i: int, fold: Fn, standing: Sequence[Carry]
+) -> Carry | None:
+    """A plain carry of the walk that already is this component (a count, say)."""
+    still = all((f is None) if j != i else f is Const(Fraction(1)) for j, f in enumerate(row))
+    same = (c for c in standing if c.term is term and c.fold is fold and not c.moves)
+    return next(same, None) if still and i > 0 else None
+
+
+def _deferred(
+    carry: Carry, axis: str, producers: tuple[Carry, ...], found: Separation, regions: Regions
+) -> Repair:
     """Nothing moves: functions of ``u`` are folded and the producers act once, at the end.
 
     Chosen where the basis degenerates (a factor that may be zero cannot be divided out).
@@ -124,7 +178,8 @@ def _deferred(carry: Carry, axis: str, producers: tuple[Carry, ...], found: Sepa
     acted = [
         Map(found.action, (a, c.state)) for (a, _), c in zip(found.parts, components, strict=True)
     ]
-    finalise = reduce(lambda a, b: Map(carry.fold, (a, b)), acted)
+    total: Node = reduce(lambda a, b: Map(carry.fold, (a, b)), acted)
+    finalise = guarded_value(total, carry.fold.unit, axis, regions)
     one = Const(Fraction(1)) if found.action is Fn.MUL else ZERO
     rank = len(components)
     factors = tuple(tuple(one if i == j else None for j in range(rank)) for i in range(rank))
@@ -153,7 +208,7 @@ def _quiet(carry: Carry, found: Separation, i: int, regions: Regions) -> dict[Po
 
 
 def _overs(
-    carry: Carry, axis: str, basis: tuple[Node, ...], moves: tuple[tuple[Node | None, ...], ...]
+    carry: Carry, axis: str, basis: Sequence[Node], moves: tuple[tuple[Node | None, ...], ...]
 ) -> list[tuple[str, ...]]:
     """The axes of each component: its term's, its factors', and its sources'."""
     rank = len(basis)

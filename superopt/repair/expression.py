@@ -88,6 +88,11 @@ def _write_sum(e: Expr, nodes: Mapping[Expr, Node]) -> Node:
 
 def _write_product(e: Expr, nodes: Mapping[Expr, Node]) -> Node:
     coefficient, rest = e.as_coeff_Mul()
+    sums = [f for f in _factors(rest) if f.is_Add]
+    if coefficient.is_negative and sums:  # -(a - b) c is (b - a) c
+        turned = sp.Mul(-coefficient, *(f for f in _factors(rest) if f is not sums[0]))
+        turned_sum = sp.expand(-sums[0])
+        return written(sp.Mul(turned, turned_sum, evaluate=False), nodes)
     powers = dict(f.as_base_exp() if f.is_Pow else (f, sp.Integer(1)) for f in _factors(rest))
     above: list[Node] = []
     below: list[Node] = []

@@ -29,6 +29,7 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -72,24 +73,33 @@ def points(producers: Sequence[Carry]) -> list[Point]:
                 found.append(Point(p, Fraction(0), v))
             case Map(fn=Fn.MUL, args=(v, w)) if v is w and p.fold in (Fn.MAX, Fn.ADD):
                 found.append(Point(p, Fraction(0), v))
+            case _ if p.fold is Fn.ADD and span(p.term, {}).positive:  # a count
+                found.append(Point(p, Fraction(0), p.term, empty=True))
     return found
 
 
 class Regions:
     """Spans of the producers' states: anywhere, off all points, and at one point.
 
-    ``producers``: every carry of the walk so far, with the terms that say what they mean.
+    ``producers``: every carry of the walk so far, with the terms that say what they mean;
+    ``final``: the same of earlier walks. ``empty``: an axis that may have no position where
+    factors are used (a split one; the other walks do not run then).
     """
 
-    def __init__(self, producers: Sequence[Carry]) -> None:
+    def __init__(
+        self, producers: Sequence[Carry], final: Sequence[Carry] = (), empty: str | None = None
+    ) -> None:
         self.producers = producers
+        self.empty = empty
         self.points = points(producers)
         self.anywhere: dict[Node, Span] = {}
-        self.regular: dict[Node, Span] = {}
+        for p in final:
+            self.anywhere[p.state] = _state(p, self.anywhere)
+        self.regular: dict[Node, Span] = dict(self.anywhere)
         for p in producers:
             both = _state(p, self.anywhere)
             self.anywhere |= {p.state: both, p.old: both}
-        self.points = [replace(p, empty=self._empty(p)) for p in self.points]
+        self.points = [replace(p, empty=p.empty or self._empty(p)) for p in self.points]
         for p in producers:
             values = _state(p, self.regular)
             for point in self.points:
@@ -115,15 +125,21 @@ class Regions:
         )
 
     def at_point(self, point: Point, old: bool, new: bool) -> dict[Node, Span]:
-        """Spans where the old, the new or both states of a point's producer have its value."""
+        """Spans where the old, the new or both states of a point's producer have its value.
+
+        The others are off their own points (each point has its own guard), unless this point
+        says more about them.
+        """
         seen = {point.seen: at(point.value)}
         here: dict[Node, Span] = {}
         for p in self.producers:
             if p is point.producer:
                 here[p.state] = at(point.value)
             else:
-                here[p.state] = _state(p, {**self.anywhere, **here, **seen})
-        known = dict(self.anywhere)
+                value = _state(p, {**self.anywhere, **here, **seen})
+                same = value == self.anywhere[p.state]  # then its own points are independent
+                here[p.state] = self.regular[p.state] if same else value
+        known = dict(self.regular)
         for p in self.producers:
             known |= {p.state: here[p.state]} if new else {}
             known |= {p.old: here[p.state]} if old else {}
@@ -213,6 +229,10 @@ def guarded_factor(
         condition = point.condition([term], old=True)
         conditions.append(condition)
         guards.append(Guard(component, condition, False, f"nothing was absorbed while {state}"))
+    if regions.empty is not None and _needs_positions(factor, regions):
+        condition = Map(Fn.EQ, (Size(regions.empty), ZERO))
+        conditions.append(condition)
+        guards.append(Guard(component, condition, False, "the walked axis has no position"))
     if not conditions:
         return Guarded(factor, ())
     identity = ONE if action is Fn.MUL and diagonal else ZERO
@@ -233,8 +253,9 @@ def guarded_term(
     guards: list[Guard] = []
     node = term
     for point in reversed(regions.points):
-        if point.producer.state not in topo([term]):
-            continue
+        counted = point.empty and point.producer.fold not in EXTREMA
+        if counted or point.producer.state not in topo([term]):
+            continue  # a tile has a position, so that a count is above zero after it
         if not span(term, regions.at_point(point, True, True)).nan:
             continue
         state = f"{point.producer.name} is {_text(point.value)}"
@@ -245,6 +266,25 @@ def guarded_term(
         node = Map(Fn.WHERE, (condition, Const(value), node))
         guards.append(Guard(component, condition, True, f"a tile adds nothing while {state}"))
     return Guarded(node, tuple(guards))
+
+
+def _needs_positions(node: Node, regions: Regions) -> bool:
+    """Whether an empty walked axis makes ``node`` undefined where it otherwise is not."""
+    assert regions.empty is not None
+    size: dict[Node, Span] = {Size(regions.empty): at(Fraction(0))}
+    units: dict[Node, Span] = {
+        s: at(p.fold.unit) for p in regions.producers for s in (p.state, p.old)
+    }
+    known = {**regions.anywhere, **units}
+    return Size(regions.empty) in topo([node]) and span(node, {**known, **size}).nan
+
+
+def guarded_value(value: Node, unit: Number, axis: str, regions: Regions) -> Node:
+    """``value``, or ``unit`` if ``axis`` has no position and ``value`` is undefined then."""
+    empty = Regions(regions.producers, (), axis)
+    if not _needs_positions(value, empty):
+        return value
+    return Map(Fn.WHERE, (Map(Fn.EQ, (Size(axis), ZERO)), Const(unit), value))
 
 
 def _bounded(values: Span) -> bool:

@@ -7,13 +7,17 @@ moves them by a ``rank x rank`` change of basis when ``x`` moves. Rank 1 is a si
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
@@ -44,7 +48,9 @@ class Repair:
     its row of moves (guarded) and the action. ``factors``: the rows without guards, ``None`` for
     an absent entry (zero of the action). ``parts``: the separation, pairs ``(a(x), b(u))``.
     ``finalise``: the carry's value over the components' (new) states. ``guards``: what was
-    guarded. ``facts``: truth values over states that hold between two tiles.
+    guarded. ``facts``: truth values over states that hold between two tiles. ``reference``: what
+    stands for what in ``g`` while the walk runs, and equals it at the end (the count of absorbed
+    positions for the size of the axis). ``helpers``: plain carries that the repair adds for it.
     """
 
     axis: str
@@ -56,6 +62,13 @@ class Repair:
     finalise: Node
     guards: tuple[Guard, ...] = ()
     facts: tuple[Node, ...] = ()
+    reference: tuple[tuple[Node, Node], ...] = ()
+    helpers: tuple[Carry, ...] = ()
+
+    @property
+    def term(self) -> Node:
+        """``g`` as the walk computes it, in terms of the ``reference``."""
+        return referred(self.carry.term, self.axis, self.reference)
 
     @property
     def rank(self) -> int:
@@ -64,6 +77,7 @@ class Repair:
 
     @property
     def fold(self) -> Fn:
+        """The fold of the carry and of every component."""
         return self.carry.fold
 
     @property
@@ -111,6 +125,13 @@ def to_old(node: Node, names: frozenset[str] | None = None) -> Node:
     return substitute(node, by)
 
 
+def referred(term: Node, axis: str, reference: Iterable[tuple[Node, Node]]) -> Node:
+    """``term`` with ``reference`` applied in every subterm that moves and has no ``axis``."""
+    by = dict(reference)
+    moving = {n for n in topo([term]) if states(n) and axis not in n.axes}
+    return substitute(term, {n: substitute(n, by) for n in moving}) if by else term
+
+
 def states(node: Node) -> dict[str, State]:
     """The new states that ``node`` reads, by carry, in structural order."""
     return {n.carry: n for n in topo([node]) if isinstance(n, State) and not n.old}
@@ -126,10 +147,6 @@ def words(node: Node, room: int = 80) -> str:
 
 
 def _words(node: Node, depth: int) -> str:
-    from superopt.ugraph.node import Const
-    from superopt.ugraph.node import Named
-    from superopt.ugraph.node import Reduce
-
     if depth > 8:
         return "..."
     match node:

@@ -7,6 +7,7 @@ where an axis is empty a walk never runs, and the epilogue is the spec's own).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
@@ -50,18 +51,22 @@ class Span:
 
     @property
     def positive(self) -> bool:
+        """Greater than zero, infinity allowed."""
         return self.lo >= 0 and not self.zero and not self.nan
 
     @property
     def nonnegative(self) -> bool:
+        """At least zero, infinity allowed."""
         return self.lo >= 0 and not self.nan
 
     @property
     def nonzero(self) -> bool:
+        """Defined, and never zero."""
         return not self.nan and not (self.zero and self.lo <= 0 <= self.hi)
 
     @property
     def finite(self) -> bool:
+        """Defined, and never infinite."""
         return not (self.inf or self.ninf or self.nan)
 
 
@@ -187,8 +192,11 @@ def _apply(fn: Fn, args: list[Span]) -> Span:  # noqa: C901  one row a function
             return Span(-INF, INF, True, a.inf, a.zero, nan or a.lo < 0)
         case Fn.SQRT:
             return Span(ZERO, INF if a.hi > 0 else ZERO, a.zero, a.inf, False, nan or a.lo < 0)
-        case Fn.RSQRT:
-            return Span(ZERO, INF, a.inf, a.zero, False, nan or a.lo < 0)
+        case Fn.RSQRT:  # loose bounds are enough; at zero it is infinite
+            hi = INF if a.lo <= 0 else Fraction(1 / math.sqrt(a.lo)) + ONE
+            known = a.hi != INF and a.hi > 0
+            lo = Fraction(1 / math.sqrt(a.hi)) * Fraction(999, 1000) if known else ZERO
+            return Span(lo, hi, a.inf, a.zero, False, nan or a.lo < 0)
         case Fn.SIGMOID:
             return Span(ZERO, ONE, a.ninf, False, False, nan)
         case Fn.TANH | Fn.ERF:
@@ -239,16 +247,17 @@ def _square(a: Span) -> Span:
 
 
 def _absolute(a: Span) -> Span:
-    lo = ZERO if a.lo <= 0 <= a.hi else min(abs(a.lo), abs(a.hi))
-    return Span(lo, max(abs(a.lo), abs(a.hi)), a.zero, a.inf or a.ninf, False, a.nan)
+    low, high = (-x if x < 0 else x for x in (a.lo, a.hi))
+    lo = ZERO if a.lo <= 0 <= a.hi else min(low, high)
+    return Span(lo, max(low, high), a.zero, a.inf or a.ninf, False, a.nan)
 
 
 def _inverse(a: Span) -> Span:
     """Division by zero is undefined, whatever is divided."""
     nan = a.nan or (a.zero and a.lo <= 0 <= a.hi)
     if a.lo > 0 or a.hi < 0:
-        ends = [ZERO if x in (INF, -INF) else 1 / x for x in (a.lo, a.hi)]
-        return Span(min(ends), max(ends), a.inf or a.ninf, False, False, nan)
+        lo, hi = (ZERO if x in (INF, -INF) else 1 / x for x in (a.hi, a.lo))
+        return Span(lo, hi, a.inf or a.ninf, False, False, nan)
     lo = ZERO if a.lo >= 0 else -INF
     return Span(lo, ZERO if a.hi <= 0 else INF, a.inf or a.ninf, False, False, nan)
 

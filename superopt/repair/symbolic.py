@@ -157,10 +157,12 @@ class Reading:
     # -- separation --------------------------------------------------------------------------
 
     def without_y(self, e: Expr) -> bool:
-        return e.free_symbols.isdisjoint(self.ys)
+        """Whether ``e`` does not move."""
+        return bool(e.free_symbols.isdisjoint(self.ys))
 
     def without_u(self, e: Expr) -> bool:
-        return e.free_symbols.isdisjoint(self.us)
+        """Whether ``e`` does not vary along the walk."""
+        return bool(e.free_symbols.isdisjoint(self.us))
 
     def split(self, e: Expr) -> Product | None:
         """``e`` as a product of a function of ``x`` and one of ``u``, if it is seen to be one."""

@@ -7,6 +7,7 @@ product is never multiplied out where that could cancel.
 
 from __future__ import annotations
 
+from superopt.rewrite.rule import Num
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import apply
 from superopt.rewrite.rule import below
@@ -15,6 +16,7 @@ from superopt.rewrite.rule import nonnegative
 from superopt.rewrite.rule import nonzero
 from superopt.rewrite.rule import positive
 from superopt.rewrite.rule import rule
+from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 
 Sides = tuple[Pattern, Pattern]
@@ -162,6 +164,13 @@ def maximum_of_same(x: Pattern) -> Sides:
 def absolute_of_nonnegative(x: Pattern) -> Sides:
     """There is no sign to drop."""
     return apply(Fn.ABS, x), x
+
+
+@rule(positive("c"), finite("c"))
+def scale_of_masked(p: Pattern, a: Pattern, c: Pattern) -> Sides:
+    """A positive scale leaves a masked value, because it keeps minus infinity."""
+    masked = apply(Fn.WHERE, p, a * c, Num(-INF))
+    return masked, apply(Fn.WHERE, p, a, Num(-INF)) * c
 
 
 @rule(finite("b"))

@@ -68,10 +68,12 @@ class EGraph:
     """Classes of equal nodes. Ids are given in order of arrival, so they are deterministic.
 
     ``domain``: axes that may be taken as non-empty where a law does not fold over them.
+    ``entered``: classes with a smaller id hold what was written, not what a law made.
     """
 
     def __init__(self, domain: frozenset[str] = frozenset()) -> None:
         self.domain = domain
+        self.entered = 0
         self.parent: list[int] = []
         self.classes: dict[int, EClass] = {}
         self.memo: dict[ENode, int] = {}

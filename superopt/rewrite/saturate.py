@@ -51,12 +51,13 @@ class Saturated:
     """An e-graph with the classes of the program's nodes.
 
     ``home``: the class of every node of the program (apply ``graph.find``). ``written``: the
-    e-nodes that stand in the program as it was written. ``complete``: no law has more to say.
+    e-nodes that stand in the program as it was written. ``roots``: the outputs' classes. ``complete``: no law has more to say.
     """
 
     graph: EGraph
     home: dict[Node, int]
     written: dict[int, ENode] = field(default_factory=dict)
+    roots: tuple[int, ...] = ()
     complete: bool = False
 
 
@@ -64,7 +65,8 @@ def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = Non
     """Apply ``laws`` (default: all) to ``program`` until nothing is new or a budget ends."""
     graph = EGraph(domain(program))
     home = enter(graph, [s.value for s in program.outputs])
-    found = Saturated(graph, home)
+    graph.entered = len(graph.parent)
+    found = Saturated(graph, home, roots=tuple(home[s.value] for s in program.outputs))
     for cid in dict.fromkeys(home.values()):
         found.written[cid] = graph.nodes(cid)[0]
     chosen = RULES.values() if laws is None else laws
@@ -148,9 +150,9 @@ def _round(
 
 def join(graph: EGraph, cid: int, made: int, origin: Origin) -> None:
     """The two classes are one value, by ``origin``."""
-    nodes = graph.classes[graph.find(made)].nodes
-    first = next(iter(nodes))
-    if graph.union(cid, made):
+    made = graph.find(made)
+    first = next(iter(graph.classes[made].nodes))
+    if graph.union(cid, made) and made >= graph.entered:
         here = graph.classes[graph.find(cid)].nodes
         if here.get(first) is None:
             here[first] = origin

@@ -1,0 +1,1 @@
+"""Which candidates there are, in which order they are tried, and how long each should take."""

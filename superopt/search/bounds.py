@@ -9,6 +9,7 @@ are positions that a narrowed walk may leave out (``shares``).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Case:
     tf32: bool = False
     shares: Mapping[str, float] | None = None
 
-    def volume(self, axes: Sequence[str]) -> float:
+    def volume(self, axes: Iterable[str]) -> float:
         """Elements over ``axes`` that are sure to be computed."""
         return prod(self.sizes[a] * (self.shares or {}).get(a, 1.0) for a in axes)
 
@@ -176,7 +177,7 @@ def _sure(fold: Reduce, over: Mapping[Node, frozenset[str]], case: Case) -> floa
         if fold.axis not in factor.axes:
             continue  # it may be taken out of the fold
         kept = [n.axes for n in _steady(factor, fold.axis, over) if fold.axis in n.axes]
-        axes.update(max(kept, key=lambda a: (case.volume(a), a), default=()))
+        axes.update(max(kept, key=lambda k: (case.volume(k), k), default=()))
     return case.volume(sorted(axes))
 
 

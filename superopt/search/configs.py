@@ -13,11 +13,11 @@ from math import prod
 
 from superopt.device import Device
 from superopt.errors import DoesNotFit
+from superopt.search.model import Launch
 from superopt.search.model import footprint
-from superopt.search.model import ideal
-from superopt.search.model import launch_times
 from superopt.search.model import operand
 from superopt.ugraph.contraction import LEAST
+from superopt.ugraph.cost import Cost
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
@@ -37,7 +37,9 @@ GRID_MOST = 1024
 ELEMENTS_MOST = 1 << 16  # of one tile of one value
 WARPS = (1, 2, 4, 8, 16)
 DOT_WARPS = (4, 8)
-STAGES = (1, 2, 3, 4)
+STAGES = (1, 3)
+DOT_STAGES = (1, 2, 3, 4)
+COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # Configs of one launch that are combined with those of other launches
 LEAST_PARTS = 2
 SMALL_PARTS = 3
@@ -46,17 +48,12 @@ SMALL_PARTS = 3
 @dataclass(frozen=True)
 class Option:
     """A way to launch one kernel: Configs of its launches, ``us`` in all, and per launch the
-    model's times (``launch_times``) and roofline."""
+    model's times (``Launch.times``) and the counts."""
 
     us: float
     configs: tuple[Config, ...]
     times: tuple[dict[str, float], ...]
-    ideals: tuple[float, ...]
-
-    @property
-    def key(self) -> tuple[float, str]:
-        """Best first; equal ones in an order that does not depend on anything else."""
-        return (round(self.us, 6), repr(self.configs))
+    costs: tuple[Cost, ...]
 
 
 def configs(
@@ -83,7 +80,7 @@ def best_sums(
     start = (0,) * len(lists)
     heap = [(sum(o[0].us for o in lists), start)]
     seen = {start}
-    found = []
+    found: list[tuple[float, tuple[Config, ...]]] = []
     while heap and len(found) < limit:
         us, at = heappop(heap)
         picked = [options[i] for options, i in zip(lists, at, strict=True)]
@@ -126,12 +123,12 @@ def options(
                     sum(o.us for o in chosen),
                     tuple(c for o in chosen for c in o.configs),
                     tuple(t for o in chosen for t in o.times),
-                    tuple(i for o in chosen for i in o.ideals),
+                    tuple(c for o in chosen for c in o.costs),
                 )
             )
     if not found:
         raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
-    return sorted(found, key=lambda o: o.key)[:keep]
+    return best(found, keep)
 
 
 def _launch(
@@ -148,14 +145,26 @@ def _launch(
     rate = operand(dtype, tf32)
     for tiles in _tilings(prof, sizes):
         cost = launch_cost(prof, Config(tiles, parts), sizes, dtype)
-        least = ideal(cost, rate, device)
+        launch = Launch(cost, rate, device)
         for warps in DOT_WARPS if prof.products else WARPS:
-            for stages in STAGES if prof.block.walks else STAGES[:1]:
+            for stages in stages_of(prof):
                 config = Config(tiles, parts, warps, stages)
                 if footprint(cost, config).fits(device):
-                    times = launch_times(cost, config, rate, device)
-                    found.append(Option(times["total"], (config,), (times,), (least,)))
-    return sorted(found, key=lambda o: o.key)[:keep]
+                    times = launch.times(config)
+                    found.append(Option(times["total"], (config,), (times,), (cost,)))
+    return best(found, keep)
+
+
+def best(found: Sequence[Option], keep: int) -> list[Option]:
+    """The fastest options; equal ones in the order in which they were found."""
+    return sorted(found, key=lambda o: round(o.us, 6))[:keep]
+
+
+def stages_of(prof: Profile) -> tuple[int, ...]:
+    """Numbers of stages worth trying."""
+    if not prof.block.walks:
+        return (1,)
+    return DOT_STAGES if prof.products else STAGES
 
 
 def _tilings(prof: Profile, sizes: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -184,7 +193,8 @@ def _lengths(prof: Profile, axis: str, size: int) -> list[int]:
     else:
         most = DOT_MOST if prof.products else GRID_MOST
     top = max(least, min(most, full))
-    return [1 << i for i in range(least.bit_length() - 1, top.bit_length())]
+    step = 1 if prof.products else COARSE
+    return [1 << i for i in range(top.bit_length() - 1, least.bit_length() - 2, -step)]
 
 
 def power_of_two(size: int) -> int:

@@ -1,4 +1,4 @@
-"""The ways to cut a program into kernels: which values are written to device memory between them."""
+"""The ways to cut a program into kernels: which values go through device memory."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _dtype(store: Store, program: Program) -> str | None:
     for fold in order:
         if not isinstance(fold, Reduce) or fold.fn is not Fn.ADD or len(factors(fold.arg)) < 2:
             continue
-        tree = [n for n in _parts(fold.arg)] + [fold.arg]
+        tree = [*_parts(fold.arg), fold.arg]
         for node in tree:
             if isinstance(node, Map) and node.fn is Fn.MUL:
                 for arg in node.args:

@@ -27,6 +27,7 @@ from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
 from superopt.ugraph.check import check
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
@@ -98,8 +99,17 @@ class Kernels:
             if looped not in grouped:
                 grouped[looped] = _grouped(stores, looped)
             bound = mapping_bound(sure, placement.places, case)
-            found += [Choice(placement, passes, bound) for passes in grouped[looped]]
+            split = any(isinstance(p, Split) for _, p in placement.places)
+            found += [
+                Choice(placement, passes, bound)
+                for passes in grouped[looped]
+                if not split or len(passes) == 1
+            ]
         return sorted(found, key=lambda c: (round(c.bound, 6), len(c.passes)))
+
+    def known(self, stores: tuple[Store, ...], index: int) -> bool:
+        """Whether that mapping was made before."""
+        return (stores, index) in self._made
 
     def make(self, stores: tuple[Store, ...], index: int) -> Made | Refused:
         """Takes one mapping all the way to Configs."""
@@ -129,8 +139,10 @@ class Kernels:
         return Made(ready, tuple(found), repairs)
 
     def _repair(self, block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:
-        """``repair``, once for all placements with the same walks (it does not look at places)."""
-        key = (block.walks, block.stores)
+        """``repair``, once for all placements with the same walks: of the places it looks at
+        nothing but whether the walk is split."""
+        split = tuple(a for a, p in block.places if isinstance(p, Split))
+        key = (block.walks, block.stores, split)
         if key not in self._repaired:
             try:
                 self._repaired[key] = repair(block)

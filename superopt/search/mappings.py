@@ -33,6 +33,7 @@ WHOLE_MOST = 1 << 16  # positions of an axis kept whole that no product has
 WHOLE_DOT_MOST = 256  # and of one that a product has
 LOOP_LEAST = 64  # an axis up to this size is never walked
 LOOP_DOT_LEAST = 128
+GRID_LEAST = 64  # a row or column axis up to this size is never cut into tiles
 SPLIT_LEAST = 256  # positions that make it worth to cut a walk into parts
 
 
@@ -144,7 +145,8 @@ def _places(
         return [Grid(tiled=False)]
     if side:
         crowded = any(axis in s and len(s) > 1 for s in roles.sides) or axis in roles.batch
-        found = [Grid(), *([Whole()] if size <= WHOLE_DOT_MOST else [])]
+        found = [Whole()] if whole else []
+        found += [Grid()] if size > GRID_LEAST else []
         return found + ([Grid(tiled=False)] if crowded else [])
     return [Grid(tiled=False), Grid()]
 

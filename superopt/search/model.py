@@ -1,6 +1,7 @@
 """How long a kernel graph should take on a device: a roofline with programs on it.
 
-Per launch the time is the largest of what five resources need, plus the launch itself:
+Per launch the time is the largest of what four resources need, plus the launch itself (and
+a little of the others, which decides between Configs that tie):
 
 * ``dram``: unique bytes, and bytes that come again because they fell out of the L2, over the
   bandwidth; the bandwidth is only reached with enough bytes in flight (Little's law).
@@ -29,8 +30,11 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.split import launches
 
 HIDDEN = 0.25  # share of a shorter pipe's time that its program cannot hide behind the longest
+EDGE = 0.02  # share of the other resources' time that shows: where work starts and ends
 TILE_US = 0.35  # one tile of a walk without any overlap: address, load from L2, reduce
 START_US = 1.0  # the first load and the last store of a program
+RESOURCES = ("dram", "l2", "matrix", "special", "plain", "latency")
+LEAST_IN_FLIGHT = 512  # bytes: a warp's plain loads, however little they carry
 BASE_REGISTERS = 40  # registers a thread needs for addresses and bookkeeping
 MOST_REGISTERS = 255
 THREADS = 32
@@ -41,8 +45,8 @@ STATIC_SHARED = 1024  # scratch of reductions
 class Estimate:
     """What the model says. ``us``: the whole graph; ``by``: microseconds per resource, of all
     launches (they overlap within a launch, so they do not add up to ``us``);
-    ``share_of_roofline``: the least time that the graph's tensors and operations need, over
-    ``us``."""
+    ``share_of_roofline``: the
+    least time that parameters, outputs and matrix products need (``roofline``), over ``us``."""
 
     us: float
     by: tuple[tuple[str, float], ...]
@@ -99,17 +103,23 @@ def model(
         lengths |= {a: config.parts for a, _ in block.places if a not in sizes}
         costs.append(launch_cost(block, config, lengths, dtype))
     times = [
-        launch_times(cost, config, operand(dtype, tf32), device)
+        Launch(cost, operand(dtype, tf32), device).times(config)
         for cost, config in zip(costs, configs, strict=True)
     ]
-    return total(times, [ideal(c, operand(dtype, tf32), device) for c in costs])
+    return total(graph, times, costs, operand(dtype, tf32), device)
 
 
-def total(times: Sequence[Mapping[str, float]], ideals: Sequence[float]) -> Estimate:
-    """The estimate of several launches from the times of each."""
+def total(
+    graph: KernelGraph,
+    times: Sequence[Mapping[str, float]],
+    costs: Sequence[Cost],
+    dtype: str,
+    device: Device,
+) -> Estimate:
+    """The estimate of ``graph`` from the times and counts of each of its launches."""
     us = sum(t["total"] for t in times)
     by = tuple((k, sum(t[k] for t in times)) for k in times[0] if k != "total")
-    return Estimate(us, by, min(1.0, sum(ideals) / us) if us else 1.0)
+    return Estimate(us, by, min(1.0, roofline(graph, costs, dtype, device) / us))
 
 
 def operand(dtype: str, tf32: bool) -> str:
@@ -117,58 +127,119 @@ def operand(dtype: str, tf32: bool) -> str:
     return "tf32" if tf32 and dtype == "fp32" else dtype
 
 
-def ideal(cost: Cost, dtype: str, device: Device) -> float:
-    """The roofline of one launch in microseconds: every byte once, all units busy."""
-    return 1e6 * max(
-        (cost.unique + cost.written) / device.dram,
-        cost.matrix / device.matrix_rate(dtype),
-        cost.special / device.special,
-        cost.plain / device.plain,
-    )
+def roofline(graph: KernelGraph, costs: Sequence[Cost], dtype: str, device: Device) -> float:
+    """Microseconds for the parameters once, the outputs once, and the matrix products; no
+    intermediates, no launch."""
+    moved: dict[str, int] = {}
+    for cost in costs:
+        for tensor, size in (*cost.unique.items(), *cost.written.items()):
+            moved[tensor] = max(size, moved.get(tensor, 0))
+    kept = {p.name for p in graph.params} | set(graph.outputs)
+    size = sum(b for tensor, b in moved.items() if tensor in kept)
+    flop = sum(c.matrix for c in costs)
+    return 1e6 * max(size / device.dram, flop / device.matrix_rate(dtype))
 
 
-def launch_times(cost: Cost, config: Config, dtype: str, device: Device) -> dict[str, float]:
-    """Microseconds per resource, and ``total``, of one launch."""
-    if not cost.programs:
-        return dict.fromkeys(("dram", "l2", "matrix", "special", "plain", "latency"), 0.0) | {
-            "launch": device.launch_us,
-            "total": device.launch_us,
+class Launch:
+    """One launch at fixed tiles, priced for any number of warps and stages."""
+
+    def __init__(self, cost: Cost, dtype: str, device: Device) -> None:
+        self.cost, self.device = cost, device
+        self.rate = device.matrix_rate(dtype)
+        self.writes = sum(cost.written.values())
+        self.read = cost.read
+        self.turns = _turns(cost) if cost.programs else []
+        self._fetched: dict[int, float] = {}
+
+    def times(self, config: Config) -> dict[str, float]:
+        """Microseconds per resource, and ``total``."""
+        cost, device = self.cost, self.device
+        if not cost.programs:
+            return dict.fromkeys(RESOURCES, 0.0) | {
+                "launch": device.launch_us,
+                "total": device.launch_us,
+            }
+        resident = footprint(cost, config).resident(config, device)
+        # Whole programs, of which the longest one alone may take longest.
+        rounds = -(-cost.programs // device.sms)
+        uneven = max(rounds, cost.longest) * device.sms / cost.programs
+        busy = min(device.sms, cost.programs)
+        flying = _in_flight(cost, config) * min(resident, -(-cost.programs // busy)) * busy
+        reached = min(device.dram, flying / (device.latency_us * 1e-6))
+        waves = -(-cost.programs // (device.sms * resident))
+        chain = cost.steps / cost.longest if waves > 1 else cost.steps
+        times = {
+            "dram": 1e6 * (self.fetched(resident) + self.writes) / reached,
+            "l2": 1e6 * uneven * (self.read + self.writes) / device.l2,
+            "matrix": 1e6 * uneven * _matrix(cost, config) / self.rate,
+            "special": 1e6 * uneven * cost.special / device.special,
+            "plain": 1e6 * uneven * cost.plain / device.plain,
+            "latency": waves * (START_US + chain * TILE_US / min(config.stages, 3)),
         }
-    resident = footprint(cost, config).resident(config, device)
-    rounds = -(-cost.programs // device.sms)
-    # Whole programs, of which the longest one alone may take longest.
-    uneven = max(rounds, cost.longest) * device.sms / cost.programs
-    busy = min(device.sms, cost.programs)
-    flying = _in_flight(cost, config) * min(resident, -(-cost.programs // busy)) * busy
-    reached = min(device.dram, flying / (device.latency_us * 1e-6))
-    waves = -(-cost.programs // (device.sms * resident))
-    chain = cost.steps / max(1.0, cost.longest) if waves > 1 else cost.steps
-    hidden = min(config.stages, 3)
-    times = {
-        "dram": 1e6 * (fetched(cost, resident, device) + cost.written) / reached,
-        "l2": 1e6 * uneven * (cost.read + cost.written) / device.l2,
-        "matrix": 1e6 * uneven * cost.matrix / (device.matrix_rate(dtype) * _filled(cost, config)),
-        "special": 1e6 * uneven * cost.special / device.special,
-        "plain": 1e6 * uneven * cost.plain / device.plain,
-        "latency": waves * (START_US + chain * TILE_US / hidden),
-    }
-    units = [times["matrix"], times["special"], times["plain"]]
-    computing = max(units) + HIDDEN * (sum(units) - max(units))
-    longest = max(times["dram"], times["l2"], computing, times["latency"])
-    times["launch"] = device.launch_us
-    times["total"] = longest + device.launch_us
-    return times
+        units = [times["matrix"], times["special"], times["plain"]]
+        computing = max(units) + HIDDEN * (sum(units) - max(units))
+        shares = [times["dram"], times["l2"], computing, times["latency"]]
+        longest = max(shares)
+        times["launch"] = device.launch_us
+        times["total"] = longest + EDGE * (sum(shares) - longest) + device.launch_us
+        return times
+
+    def fetched(self, resident: int) -> float:
+        """Bytes that come from device memory: unique ones, and those that fell out of the L2.
+
+        A tensor without grid axis ``a`` is read again along ``a``. It is still in the L2 if
+        all that is read in between (one turn of the faster axes) fits there, or if the
+        positions of ``a`` run at the same time. A later walk finds what an earlier one read
+        if all programs that run at once leave it there.
+        """
+        if resident not in self._fetched:
+            cost, l2 = self.cost, self.device.l2_bytes
+            at_once = self.device.sms * resident
+            kept = min(at_once, cost.programs) * self.read / cost.programs <= l2
+            found: dict[str, float] = {}
+            for read in cost.reads:
+                times = 1.0
+                for axis, count, faster, turn in self.turns:
+                    if axis not in read.axes and turn > l2:
+                        times *= max(1.0, count / max(1.0, at_once / faster))
+                size = min(float(read.total), read.unique * times)
+                before = found.get(read.tensor, 0.0)
+                found[read.tensor] = max(before, size) if kept else before + size
+            self._fetched[resident] = sum(found.values())
+        return self._fetched[resident]
 
 
-def _filled(cost: Cost, config: Config) -> float:
-    """The share of the matrix rate that tiles, warps and stages keep up.
+def _turns(cost: Cost) -> list[tuple[str, int, int, float]]:
+    """Per grid axis, fastest first: its programs, the programs of all faster axes, and the bytes
+    of distinct elements that these read."""
+    found = []
+    faster, turn = 1, cost.read / cost.programs
+    slower = [a for a, _ in cost.grid]
+    grid = dict(cost.grid)
+    for axis, count in reversed(cost.grid):
+        found.append((axis, count, faster, turn))
+        slower.pop()
+        faster *= count
+        distinct = sum(r.unique / prod(grid[a] for a in slower if a in r.axes) for r in cost.reads)
+        turn = min(distinct, turn * count)
+    return found
+
+
+def _matrix(cost: Cost, config: Config) -> float:
+    """FLOP of the matrix products, each over the share of the rate that it reaches.
 
     A tile has a fixed cost that amounts to some 16 positions of the folded axis (64 of them
-    reach the sustained rate); fewer than 64 rows do not fill an instruction of four warps.
+    reach the sustained rate); fewer than 64 rows do not fill an instruction of four warps;
+    without stages the operands are waited for.
     """
-    deep = min(1.0, 1.25 * cost.depth / (cost.depth + 16)) if cost.depth else 1.0
-    tall = 1.0 if cost.rows >= 64 else 0.5
-    return deep * tall * (0.85 + 0.05 * min(config.stages, 3)) * (1.0 if config.warps >= 4 else 0.7)
+    ready = (0.85 + 0.05 * min(config.stages, 3)) * (1.0 if config.warps >= 4 else 0.7)
+    return (
+        sum(
+            p.flop / (min(1.0, 1.25 * p.depth / (p.depth + 16)) * (1.0 if p.rows >= 64 else 0.5))
+            for p in cost.products
+        )
+        / ready
+    )
 
 
 def _in_flight(cost: Cost, config: Config) -> int:
@@ -177,43 +248,4 @@ def _in_flight(cost: Cost, config: Config) -> int:
     for read in cost.reads:
         walks[read.walk] = walks.get(read.walk, 0) + read.in_flight
     loops = [b * max(1, config.stages - 1) for w, b in walks.items() if w is not None]
-    # A warp has at most this many bytes under way in registers, whatever it asks for.
-    return max(512, *loops, walks.get(None, 0)) if walks else 512
-
-
-def fetched(cost: Cost, resident: int, device: Device) -> float:
-    """Bytes that come from device memory: unique ones, and those that fell out of the L2.
-
-    A tensor without grid axis ``a`` is read again along ``a``. It is still in the L2 if all
-    that is read in between (one turn of the faster axes) fits there, or if the positions of
-    ``a`` run at the same time.
-    """
-    at_once = device.sms * resident
-    first: dict[str, float] = {}
-    for read in cost.reads:
-        times, turn, faster = 1.0, _per_program(cost), 1
-        for axis, count in reversed(cost.grid):
-            if axis not in read.axes and turn > device.l2_bytes:
-                times *= max(1.0, count / max(1.0, at_once / faster))
-            faster *= count
-            turn = min(_turn(cost, axis, faster), turn * count)
-        reaching = min(float(read.total), read.unique * times)
-        if read.tensor not in first:
-            first[read.tensor] = reaching
-        elif min(at_once, cost.programs) * _per_program(cost) > device.l2_bytes:
-            first[read.tensor] += reaching  # a later walk finds nothing of the earlier one
-        else:
-            first[read.tensor] = max(first[read.tensor], reaching)
-    return sum(first.values())
-
-
-def _per_program(cost: Cost) -> float:
-    return cost.read / cost.programs
-
-
-def _turn(cost: Cost, axis: str, programs: int) -> float:
-    """Bytes of distinct elements that ``programs`` neighbouring programs read."""
-    names = [a for a, _ in cost.grid]
-    slower = names[: names.index(axis)]
-    grid = dict(cost.grid)
-    return sum(r.unique / prod(grid[a] for a in slower if a in r.axes) for r in cost.reads)
+    return max(LEAST_IN_FLIGHT, *loops, walks.get(None, 0))

@@ -8,6 +8,7 @@ from superopt.errors import NoFusion
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
 from superopt.ugraph.extent import extent
+from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
@@ -20,8 +21,6 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.ranges import narrow
 from superopt.ugraph.walk import topo
-
-MOST_WALKS = 64
 
 
 def shares(program: Program, sizes: Mapping[str, int], axes: tuple[str, ...]) -> dict[str, float]:
@@ -60,8 +59,6 @@ def _covered(
     order: tuple[Turn, ...],
     sizes: Mapping[str, int],
 ) -> float:
-    from superopt.ugraph.levels import BlockGraph
-
     block = BlockGraph(places, (walk,), (), order)
     found = extent(walk, block, Config(tuple((a, 1) for a, _ in places)), sizes)
     return found.positions / (max(1, found.choices) * sizes[walk.axis])

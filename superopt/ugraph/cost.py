@@ -51,29 +51,36 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Product:
+    """A matrix product: FLOP of all programs (two per multiply-add), and how many rows and how
+    many positions of the folded axis one tile has."""
+
+    flop: int
+    rows: int
+    depth: int
+
+
+@dataclass(frozen=True)
 class Cost:
     """The counts of one launch.
 
-    ``grid``: programs along each grid axis, slowest first. ``matrix``: FLOP of matrix products
-    (two per multiply-add); ``special``, ``plain``: operations, all programs together.
+    ``grid``: programs along each grid axis, slowest first. ``written``: bytes by tensor.
+    ``products``: matrix products; ``special``, ``plain``: operations, all programs together.
     ``longest``: work of the longest program over the mean. ``steps``: tiles that the longest
     program walks, in all its walks. ``live``: bytes of tile values that are alive at once
-    in a program. ``depth``, ``rows``: the fewest positions that a matrix product folds at once,
-    and that it has rows (0 without products). ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
+    in a program. ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
     needs in any case and once more for each stage.
     """
 
     grid: tuple[tuple[str, int], ...]
     reads: tuple[Read, ...]
-    written: int
-    matrix: int
+    written: dict[str, int]
+    products: tuple[Product, ...]
     special: int
     plain: int
     longest: float
     steps: int
     live: int
-    depth: int
-    rows: int
     shared_fixed: int
     shared_stage: int
 
@@ -82,18 +89,23 @@ class Cost:
         """Programs of the launch."""
         return prod(n for _, n in self.grid)
 
+    @property
+    def matrix(self) -> int:
+        """FLOP of all matrix products."""
+        return sum(p.flop for p in self.products)
+
     @cached_property
     def read(self) -> int:
         """Bytes that all programs read, together."""
         return sum(r.total for r in self.reads)
 
     @cached_property
-    def unique(self) -> int:
-        """Bytes of distinct elements read."""
+    def unique(self) -> dict[str, int]:
+        """Bytes of distinct elements read, by tensor."""
         most: dict[str, int] = {}
         for r in self.reads:
             most[r.tensor] = max(r.unique, most.get(r.tensor, 0))
-        return sum(most.values())
+        return most
 
 
 def launch_cost(
@@ -137,7 +149,10 @@ class _Counter:
         return e.tiles * self.programs // max(1, e.choices)
 
     def cost(self) -> Cost:
-        reads, written, matrix, special, plain = [], 0, 0, 0, 0
+        special = plain = 0
+        reads: list[Read] = []
+        products: list[Product] = []
+        written: dict[str, int] = {}
         for region in self.profile.regions:
             times = self.times(region)
             for step in region.steps:
@@ -145,29 +160,27 @@ class _Counter:
                     reads.append(self._read(step, region))
                 elif step.what is What.STORE:
                     # Programs write disjoint elements, each one once.
-                    written += prod(self.sizes[a] for a in self._order(step)) * self.bytes_of(
-                        step.dtype
-                    )
+                    elements = prod(self.sizes[a] for a in self._order(step))
+                    written[step.tensor] = elements * self.bytes_of(step.dtype)
                 elif step.what is What.PRODUCT:
-                    matrix += 2 * self.elements(step.work) * times
+                    row, _, axis = step.work
+                    flop = 2 * self.elements(step.work) * times
+                    products.append(Product(flop, self.tile[row], self.tile[axis]))
                 elif step.plain or step.special:
                     volume = self.elements(step.work) * times
                     plain += step.plain * volume
                     special += step.special * volume
         fixed, stage = self._shared()
-        dots = [s.work for r in self.profile.regions for s in r.steps if s.what is What.PRODUCT]
         return Cost(
             grid=tuple(self.grid.items()),
             reads=tuple(reads),
             written=written,
-            matrix=matrix,
+            products=tuple(products),
             special=special,
             plain=plain,
             longest=self._longest(),
             steps=sum(e.longest for e in self.extents),
             live=max(self._live(r) for r in self.profile.regions),
-            depth=min((self.tile[axis] for _, _, axis in dots), default=0),
-            rows=min((self.tile[row] for row, _, _ in dots), default=0),
             shared_fixed=fixed,
             shared_stage=stage,
         )
@@ -214,17 +227,11 @@ class _Counter:
         """Bytes of shared memory: in any case, and for each stage."""
         fixed = stage = 0
         for region in self.profile.regions:
-            loads = [s.work for s in region.steps if s.what is What.LOAD]
-            size = {s.work: self.bytes_of(s.dtype) for s in region.steps if s.what is What.LOAD}
-            operands = [
-                (self.elements(axes) * self.bytes_of(dtype), axes in loads)
-                for axes, dtype in region.operands
-            ]
-            computed = [self.elements(a) * self.bytes_of(None) for a in region.computed]
-            once = sum(b for b, inside in operands if not inside) + sum(computed)
-            if region.walk is None:
-                fixed = max(fixed, once + sum(b for b, inside in operands if inside))
-            else:
-                buffers = sum(self.elements(w) * size[w] for w in loads)
-                fixed, stage = max(fixed, once), max(stage, buffers)
+            loaded = sum(self.elements(a) * self.bytes_of(d) for a, d in region.operands)
+            computed = sum(self.elements(a) * self.bytes_of(None) for a in region.computed)
+            fixed = max(fixed, loaded + computed)
+            if region.walk is not None:
+                loads = [s for s in region.steps if s.what is What.LOAD]
+                buffers = sum(self.elements(s.work) * self.bytes_of(s.dtype) for s in loads)
+                stage = max(stage, buffers)
         return fixed, stage

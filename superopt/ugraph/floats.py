@@ -103,7 +103,9 @@ class FloatDomain:
     def apply(self, fn: Fn, args: Sequence[Array]) -> Array:
         """IEEE rules for floats; exact for integers and truth values."""
         with np.errstate(all="ignore"):
-            return np.asarray(MEANING[fn](*self._promoted(fn, args)))
+            value = np.asarray(MEANING[fn](*self._promoted(fn, args)))
+        # Arrays without dimensions are promoted by other rules, which may widen them.
+        return self._float(value) if value.dtype.kind == "f" else value
 
     def _promoted(self, fn: Fn, args: Sequence[Array]) -> list[Array]:
         """The arguments in one kind: integers if all are and the function keeps them."""
@@ -197,7 +199,7 @@ def _contracted(left: Array, right: Array, dim: int) -> Array:
     width = tuple(right.shape[d] for d in columns)
     a = a.reshape(*batch, math.prod(height), left.shape[dim])
     b = b.reshape(*batch, left.shape[dim], math.prod(width))
-    product = np.matmul(a, b).reshape(*batch, *height, *width)
+    product = np.matmul(a, b).reshape((*batch, *height, *width))
     back = [*both, *rows, *columns]
     ordered: Array = product.transpose([back.index(d) for d in range(rank) if d != dim])
     return ordered

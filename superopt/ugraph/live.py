@@ -35,6 +35,8 @@ def both(left: Condition, right: Condition) -> Condition:
         return right if left else False
     if isinstance(right, bool):
         return left if right else False
+    if _denies(left, right):
+        return False
     return left if left is right else Map(Fn.AND, (left, right))
 
 
@@ -44,7 +46,13 @@ def either(left: Condition, right: Condition) -> Condition:
         return True if left else right
     if isinstance(right, bool):
         return True if right else left
+    if _denies(left, right):
+        return True
     return left if left is right else Map(Fn.OR, (left, right))
+
+
+def _denies(left: Node, right: Node) -> bool:
+    return Map(Fn.NOT, (left,)) is right or Map(Fn.NOT, (right,)) is left
 
 
 @dataclass

@@ -60,9 +60,10 @@ class Step:
 class Region:
     """Steps that run together: per tile of ``walk`` (its number), or once (None).
 
-    ``held``: axes of values that stay in registers all along. ``operands``: loads (axes and
-    dtype) that a matrix product reads straight from shared memory. ``computed``: axes of
-    values that are computed and then handed to a product through shared memory.
+    ``held``: axes of values that stay in registers all along. ``operands``: axes and dtype of
+    tensors that a matrix product reads from shared memory and that are loaded once.
+    ``computed``: axes of values that are computed and then handed to a product through shared
+    memory.
     """
 
     walk: int | None
@@ -197,6 +198,7 @@ def _region(
 ) -> Region:
     order = [n for n in reader.topo(roots) if n in inside]
     feeds, used = _feeds(reader, order, carries, walk)
+    added = _added(reader, order, [s.value for s in stores])
     used.update(s.value for s in stores)
     steps: list[Step] = []
     at: dict[Node, int] = {}
@@ -204,7 +206,7 @@ def _region(
         step = _step(reader, node, only_fed=node in feeds and node not in used)
         if step is not None:
             at[node] = len(steps)
-            steps.append(step)
+            steps.append(replace(step, result=None) if node in added else step)
     last: dict[Node, int] = {}
     for node in order:
         for child in reader.below(node):
@@ -225,7 +227,8 @@ def _region(
         if node in at:
             frees.setdefault(when, []).append(at[node])
     done = tuple(replace(s, frees=tuple(frees.get(i, ()))) for i, s in enumerate(steps))
-    loads = [n for n in (*order, *fixed) if isinstance(n, Input) and n in feeds]
+    loads = fixed if walk else order
+    operands = [n for n in loads if isinstance(n, Input) and n in feeds]
     return Region(
         number,
         done,
@@ -233,9 +236,28 @@ def _region(
             [reader.elements(c.over) for c in carries]
             + [reader.elements(n.axes) for n in fixed if n not in feeds or n in used]
         ),
-        operands=tuple((reader.elements(n.order), n.dtype) for n in loads),
+        operands=tuple((reader.elements(n.order), n.dtype) for n in operands),
         computed=tuple(reader.elements(n.axes) for n in feeds if not isinstance(n, Input)),
     )
+
+
+def _added(reader: _Reader, order: list[Node], stored: list[Node]) -> set[Node]:
+    """Products whose only reader adds them to a value of the same axes: they accumulate there."""
+    readers: dict[Node, list[Node]] = {}
+    for node in order:
+        for child in reader.below(node):
+            readers.setdefault(child, []).append(node)
+    return {
+        node
+        for node in order
+        if isinstance(node, Reduce)
+        and reader.product(node.fn, node.axis, node.arg)
+        and node not in stored
+        and len(above := readers.get(node, [])) == 1
+        and isinstance(above[0], Map)
+        and above[0].fn is Fn.ADD
+        and any(a is not node and a.axes == node.axes for a in above[0].args)
+    }
 
 
 def _feeds(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from superopt.verify.inputs import Family
 from superopt.verify.inputs import families
 from superopt.verify.sizes import TILE
 from superopt.verify.sizes import edge_sizes
+from superopt.verify.sizes import lean_sizes
 from superopt.verify.sizes import sizes_for
 from superopt.verify.sizes import small_configs
 from superopt.verify.sizes import small_sizes
@@ -170,11 +172,14 @@ def _calls(
         return next(families(program, sizes, dtype, seed, scalars, TILE))
 
     for index, graph in enumerate(graphs):
-        usual = small_sizes(graph)
+        usual, lean = small_sizes(graph), lean_sizes(graph)
         for place, dtype in enumerate(dtypes):
-            configs = choose(graph, usual)
-            for number, family in enumerate(families(program, usual, dtype, seed, scalars, TILE)):
-                yield call(index, usual, configs, dtype, family, repeats=number == place == 0)
+            family = ordinary(usual, dtype)
+            yield call(index, usual, choose(graph, usual), dtype, family, repeats=not place)
+        for dtype in dtypes:
+            configs = choose(graph, lean)
+            for family in islice(families(program, lean, dtype, seed, scalars, TILE), 1, None):
+                yield call(index, lean, configs, dtype, family)
         for sizes in edge_sizes(graph):
             yield call(index, sizes, choose(graph, sizes), dtypes[0], ordinary(sizes, dtypes[0]))
         for layout, out in ((PERMUTED, True), (PLAIN, False)):

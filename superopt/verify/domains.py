@@ -20,8 +20,8 @@ from superopt.verify.rounding import UNIT_ROUNDOFF
 from superopt.verify.rounding import rounded
 
 _U = UNIT_ROUNDOFF["fp32"]
-_EXACT = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.LT, Fn.LE, Fn.EQ, Fn.AND, Fn.OR, Fn.NOT, Fn.WHERE)
-_SPECIAL_ULPS = 2  # the documented error of CUDA's exp2f, tanhf, erff, rsqrtf, ...
+EXACT = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.LT, Fn.LE, Fn.EQ, Fn.AND, Fn.OR, Fn.NOT, Fn.WHERE)
+SPECIAL_ULPS = 2  # the documented error of CUDA's exp2f, tanhf, erff, rsqrtf, ...
 
 
 def is_matrix_product(left: Array, right: Array, dim: int) -> bool:
@@ -67,10 +67,10 @@ class ShakenDomain(FloatDomain):
     def apply(self, fn: Fn, args: Sequence[Array]) -> Array:
         """The function of float64, then a rounding to fp32."""
         value = super().apply(fn, args)
-        if value.dtype.kind != "f" or fn in _EXACT:
+        if value.dtype.kind != "f" or fn in EXACT:
             return value
         if fn.value.special and fn is not Fn.DIV:
-            value = self._off(value, 2 * _SPECIAL_ULPS * _U)
+            value = self._off(value, 2 * SPECIAL_ULPS * _U)
         return self._shaken(value)
 
     def fold(self, fn: Fn, value: Array, dim: int) -> Array:

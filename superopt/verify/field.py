@@ -150,9 +150,9 @@ class FieldDomain:
         for i, r in enumerate(value.levels):
             if r is not None:
                 total = r.value.sum(at, dtype=np.uint64) % self.tower.p(i, r.value.ndim - 1)
-                r = Residue(total, r.known.all(at))
+                r = Residue(total, np.asarray(r.known.all(at)))
             levels.append(r)
-        return real(tag, zero_of(value).all(at), levels, value.doubts)
+        return real(tag, np.asarray(zero_of(value).all(at)), levels, value.doubts)
 
     def shape(self, value: FieldArray) -> tuple[int, ...]:
         """The shape, rounds excluded."""

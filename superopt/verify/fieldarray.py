@@ -46,11 +46,11 @@ class FieldArray:
     1: the same in all rounds).
 
     ``tag``: the state of every element. ``exact``: integers (kind INT). ``truth``: truth values
-    (kind BOOL), and ``sure``, where they are known. For kind REAL: ``zero``, where a value is zero by construction and not by
-    accident; ``levels``, its residues; ``expo``, the residues of its *exponential* if it contains
-    a logarithm, whose own residues are then random functions of these; ``members``, the set
-    behind a maximum. ``doubts``: what the value depends on that the field cannot know; a
-    difference between values in doubt refutes nothing.
+    (kind BOOL), and ``sure``, where they are known. For kind REAL: ``zero``, where a value is
+    zero by construction and not by accident; ``levels``, its residues; ``expo``, the residues of
+    its *exponential* if it contains a logarithm, whose own residues are then random functions of
+    these; ``members``, the set behind a maximum. ``doubts``: what the value depends on that the
+    field cannot know; a difference between values in doubt refutes nothing.
     """
 
     kind: Kind
@@ -66,11 +66,14 @@ class FieldArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions, rounds excluded."""
         return self.tag.shape[1:]
 
     @property
     def finite(self) -> Bools:
-        return self.tag == FINITE
+        """Where the value is a finite number."""
+        result: Bools = self.tag == FINITE
+        return result
 
     def each(self, change: Callable[[Any, int], Any]) -> FieldArray:
         """Every component changed alike; ``change`` gets it and its number of extra dimensions."""

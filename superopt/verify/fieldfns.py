@@ -26,6 +26,7 @@ from superopt.verify.residues import Residue
 from superopt.verify.residues import Tower
 
 LOG = "a logarithm"
+POSITIVE = "the sign under a root or an absolute value"
 SIGN = "the sign of a factor of infinity"
 _SAFE = 2**61
 
@@ -36,15 +37,18 @@ class Functions:
     def __init__(self, tower: Tower, constants: dict[Constant, FieldArray]) -> None:
         self.tower = tower
         self.constants = constants
+        self.perfect_square = False  # whether the argument of a root was a square in all rounds
 
     # -- helpers ------------------------------------------------------------------------------
 
     def number(self, value: int, ndim: int) -> FieldArray:
+        """An integer with ``ndim`` dimensions of 1."""
         ones = (1,) * ndim
         tag, exact = np.zeros(ones, np.int8), np.full(ones, value, np.int64)
         return integer(tag, exact, frozenset())
 
     def named(self, name: Constant, ndim: int) -> FieldArray:
+        """A constant with ``ndim`` dimensions of 1."""
         return self.constants[name].each(
             lambda a, extra: a.reshape(a.shape[:1] + (1,) * (ndim - 1) + a.shape[a.ndim - extra :])
         )
@@ -91,6 +95,7 @@ class Functions:
     # -- arithmetic ---------------------------------------------------------------------------
 
     def add(self, *args: FieldArray) -> FieldArray:
+        """A sum; +inf and -inf have none."""
         doubts = args[0].doubts | args[1].doubts
         tag = _sum_tag(args[0].tag, args[1].tag)
         if all(x.kind is Kind.INT for x in args):
@@ -103,6 +108,7 @@ class Functions:
         return real(tag, zero, self._zip(a.levels, b.levels, self.tower.add), doubts)
 
     def negate(self, a: FieldArray) -> FieldArray:
+        """-a."""
         tag = np.where(a.tag == NEG, POS, np.where(a.tag == POS, NEG, a.tag)).astype(np.int8)
         if a.kind is Kind.INT:
             return integer(tag, -exact_of(a), a.doubts)
@@ -118,9 +124,11 @@ class Functions:
         return real(tag, zero_of(a), levels, a.doubts)
 
     def sub(self, *args: FieldArray) -> FieldArray:
+        """A difference."""
         return self.add(args[0], self.negate(args[1]))
 
     def mul(self, *args: FieldArray) -> FieldArray:
+        """A product; 0 times an infinity or an undefined value is undefined."""
         x, y = args
         tag, more = self._product_tag(x, y)
         doubts = x.doubts | y.doubts | more
@@ -169,6 +177,7 @@ class Functions:
         return real(tag, infinite, levels, a.doubts)
 
     def div(self, *args: FieldArray) -> FieldArray:
+        """A quotient."""
         return self.mul(args[0], self.inverse(args[1]))
 
     def _product_tag(self, a: FieldArray, b: FieldArray) -> tuple[Tags, frozenset[str]]:
@@ -184,9 +193,7 @@ class Functions:
         both = (a.tag == UNDEFINED) | (b.tag == UNDEFINED)
         tag = np.where(infinite, np.where(sign > 0, POS, NEG), tag)
         tag = np.where((infinite & ((sign == 0) | ~known)) | both, UNDEFINED, tag)
-        guessed = any(
-            ((x.tag == FINITE) & infinite).any() and x.kind is not Kind.INT for x in (a, b)
-        )
+        guessed = any((x.finite & infinite).any() and x.kind is not Kind.INT for x in (a, b))
         return tag.astype(np.int8), frozenset({SIGN} if guessed else ())
 
     def _sign(self, a: FieldArray) -> tuple[np.ndarray, np.ndarray]:
@@ -206,6 +213,7 @@ class Functions:
     # -- roots, exponentials, logarithms ---------------------------------------------------------
 
     def absolute(self, a: FieldArray) -> FieldArray:
+        """The one of a and -a that is a square."""
         tag = np.where(a.tag == NEG, POS, a.tag).astype(np.int8)
         if a.kind is Kind.INT:
             return integer(tag, np.abs(exact_of(a)), a.doubts)
@@ -215,9 +223,11 @@ class Functions:
                 square = self.tower.is_square(i, r.value)
                 r = Residue(np.where(square, r.value, self.tower.negate(i, r.value)), r.known)
             levels.append(r)
-        return real(tag, zero_of(a), levels, a.doubts)
+        return real(tag, zero_of(a), levels, a.doubts | {POSITIVE})
 
     def sqrt(self, a: FieldArray) -> FieldArray:
+        """The root that is itself a square; unknown for a residue that is no square."""
+        doubts = a.doubts if a.kind is Kind.INT else a.doubts | {POSITIVE}
         a = promoted(self.tower, a)
         levels: list[Residue | None] = []
         for i, r in enumerate(a.levels):
@@ -226,20 +236,34 @@ class Functions:
                 r = Residue(self.tower.fixed_power(i, r.value, "root"), known)
             levels.append(r)
         tag = np.where(a.tag == NEG, UNDEFINED, a.tag).astype(np.int8)
-        return real(tag, zero_of(a), levels, a.doubts)
+        if POSITIVE in doubts and self._always_square(a):
+            self.perfect_square = True
+        return real(tag, zero_of(a), levels, doubts)
+
+    def _always_square(self, a: FieldArray) -> bool:
+        """Whether some element is a square in every round, so probably by construction."""
+        first = a.levels[0]
+        if first is None:
+            return False
+        good = self.tower.is_square(0, first.value) | ~first.known
+        return bool((good & ~zero_of(a) & a.finite).all(0).any())
 
     def rsqrt(self, a: FieldArray) -> FieldArray:
+        """1 / sqrt(a)."""
         return self.inverse(self.sqrt(a))
 
     def exp(self, a: FieldArray) -> FieldArray:
+        """The exponential: one level less is known."""
         a = promoted(self.tower, a)
         tag = np.where(a.tag == NEG, FINITE, a.tag).astype(np.int8)
-        return real(tag, a.tag == NEG, self.expo(a), a.doubts - {LOG} if a.expo else a.doubts)
+        return real(tag, a.tag == NEG, self.expo(a), a.doubts)
 
     def exp2(self, a: FieldArray) -> FieldArray:
+        """exp(a * LN2)."""
         return self.exp(self.mul(a, self.named(Constant.LN2, a.tag.ndim)))
 
     def log(self, a: FieldArray) -> FieldArray:
+        """The logarithm, held by its exponential."""
         one = exact_of(a) == 1 if a.kind is Kind.INT else np.zeros((1,) * a.tag.ndim, np.bool_)
         a = promoted(self.tower, a)
         tag = np.where(a.tag == NEG, UNDEFINED, a.tag)
@@ -247,9 +271,11 @@ class Functions:
         return self.held(tag, one, a.levels, a.doubts)
 
     def log2(self, a: FieldArray) -> FieldArray:
+        """log(a) * LOG2E."""
         return self.mul(self.log(a), self.named(Constant.LOG2E, a.tag.ndim))
 
     def sigmoid(self, a: FieldArray) -> FieldArray:
+        """1 / (1 + exp(-a))."""
         a = promoted(self.tower, a)
         shifted = self.add(self.number(1, a.tag.ndim), self.exp(self.negate(a)))
         return self.inverse(shifted)  # 1 / (1 + inf) = 0 and 1 / (1 + 0) = 1

@@ -95,3 +95,9 @@ def value_of(
     domain = FloatDomain(np.float64)
     held = {name: domain.array(value) for name, value in arrays.items()}
     return evaluate_program(probe, domain, held, sizes)["probe"]
+
+
+def is_undefined(program: Program, arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> bool:
+    """Whether some value of the program is NaN, as a mean over no positions is."""
+    divisions = [n for n in nodes(program) if isinstance(n, Map) and n.fn is Fn.DIV]
+    return any(np.isnan(value_of(n, program, arrays, sizes)).any() for n in divisions)

@@ -75,7 +75,7 @@ def extremum(tower: Tower, fn: Fn, a: FieldArray, dim: int) -> FieldArray:
     prints, known = members(tower, a, fn)
     prints = np.moveaxis(prints, at, -2)
     prints = _distinct(prints.reshape(*prints.shape[:-2], -1))
-    known = known.all(at)
+    known = np.asarray(known.all(at))
     one = (prints != EMPTY).sum(-1) == 1
     only = np.expand_dims(a.finite.argmax(at), at)
     levels: list[Residue | None] = []
@@ -102,7 +102,8 @@ def _drawn_nothing(tower: Tower, tag: np.ndarray, a: FieldArray) -> FieldArray:
 
 
 def _without(x: np.ndarray, axis: int) -> np.ndarray:
-    return x.max(axis, initial=0)
+    found: np.ndarray = x.max(axis, initial=0)
+    return found
 
 
 def _taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
@@ -110,7 +111,8 @@ def _taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
     lead = max(x.shape[0], index.shape[0])
     x = np.broadcast_to(x, (lead, *x.shape[1:]))
     index = np.broadcast_to(index, (lead, *index.shape[1:]))
-    return np.take_along_axis(x, index, axis).squeeze(axis)
+    found: np.ndarray = np.take_along_axis(x, index, axis).squeeze(axis)
+    return found
 
 
 def _distinct(prints: U64) -> U64:
@@ -159,8 +161,9 @@ def opaque(tower: Tower, label: str, a: FieldArray, limit: int) -> FieldArray:
             settled = []
             for i, r in enumerate(found.levels):
                 assert r is not None  # it is known at infinity
-                end = tower.p(i, at.ndim).astype(np.int64) + value
-                end = end.astype(np.uint64) % tower.p(i, at.ndim)
+                p = tower.p(i, at.ndim)
+                end = np.uint64(value) + p if value > 0 else p - np.uint64(-value)
+                end = end % p
                 settled.append(Residue(np.where(at, end, r.value), r.known | at))
             found = replace(found, levels=tuple(settled))
     return found

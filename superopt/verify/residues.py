@@ -1,4 +1,4 @@
-"""Arithmetic on residues of many rounds at once: one array row a round, each with its own primes."""
+"""Arithmetic on residues of many rounds at once: one row a round, each with its own primes."""
 
 from __future__ import annotations
 
@@ -76,16 +76,20 @@ class Tower:
         full = (self.rounds, *shape)
         words = rng.integers(0, 2**63, full, np.uint64)
         p = self.p(level, len(full))
-        return words % (p - np.uint64(1)) + np.uint64(1)
+        drawn: U64 = words % (p - np.uint64(1)) + np.uint64(1)
+        return drawn
 
     def add(self, level: int, a: U64, b: U64) -> U64:
+        """A sum."""
         return (a + b) % self.p(level, a.ndim)
 
     def negate(self, level: int, a: U64) -> U64:
+        """-a."""
         p = self.p(level, a.ndim)
         return (p - a) % p
 
     def mul(self, level: int, a: U64, b: U64) -> U64:
+        """A product."""
         return a * b % self.p(level, a.ndim)
 
     def power(self, level: int, a: U64, exponent: U64) -> U64:

@@ -59,7 +59,21 @@ def tiled(graph: KernelGraph) -> list[str]:
 
 def small_sizes(graph: KernelGraph) -> Sizes:
     """Pairwise different sizes, each with a remainder where it is cut into tiles."""
-    sizes: Sizes = {}
+    return {axis: size for axis, (size, _) in _drawn(graph).items()}
+
+
+def lean_sizes(graph: KernelGraph) -> Sizes:
+    """As ``small_sizes``, but with few programs: axes that have one program per position (whose
+    positions cannot influence each other) have one position, the last such axis two."""
+    drawn = _drawn(graph)
+    lone = [axis for axis, (_, pool) in drawn.items() if pool is _SINGLE]
+    few = {axis: 2 if axis == lone[-1] else 1 for axis in lone}
+    return {axis: few.get(axis, size) for axis, (size, _) in drawn.items()}
+
+
+def _drawn(graph: KernelGraph) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """The small size of each axis, and the pool it is from."""
+    sizes: dict[str, tuple[int, tuple[int, ...]]] = {}
     pools = {pool: iter(pool) for pool in (_WALKED, _TILED, _WHOLE, _SINGLE)}
     for axis in axes_of(graph):
         if axis in walked(graph):
@@ -70,13 +84,13 @@ def small_sizes(graph: KernelGraph) -> Sizes:
             pool = _WHOLE
         else:
             pool = _SINGLE
-        sizes[axis] = next(pools[pool])
+        sizes[axis] = next(pools[pool]), pool
     return sizes
 
 
 def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
     """Sizes at which tiles or parts are empty, single, exactly full, or just exceeded."""
-    usual = small_sizes(graph)
+    usual = lean_sizes(graph)
     for axis in walked(graph):
         for size in (0, 1, TILE - 1, TILE, TILE + 1):
             yield {**usual, axis: size}

@@ -44,12 +44,16 @@ def test_what_a_program_is_sensitive_to():
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
-@pytest.mark.parametrize("make", [samples.attention, samples.row_softmax, samples.rms_linear, samples.lora])
+@pytest.mark.parametrize(
+    "make", [samples.attention, samples.row_softmax, samples.rms_linear, samples.lora]
+)
 def test_values_can_be_held_and_are_reproducible(make, dtype):
     program = make()
     sizes = {"b": 2, "h": 3, "m": 5, "n": 7, "d": 4, "e": 6, "k": 9, "r": 8}
     names = []
-    for one, again in zip(families(program, sizes, dtype, 3), families(program, sizes, dtype, 3), strict=True):
+    for one, again in zip(
+        families(program, sizes, dtype, 3), families(program, sizes, dtype, 3), strict=True
+    ):
         names.append(one.name)
         for param in program.params:
             value = one.arrays[param.name]

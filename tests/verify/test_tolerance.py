@@ -86,7 +86,9 @@ def test_overflow_to_infinity_is_right_where_the_dtype_overflows():
 def test_rows_without_digits_are_compared_absolutely():
     x = samples.X
     mean = samples.div(samples.total("k", x), samples.Size("k"))
-    program = samples.Program("centred", (x,), (samples.Store("out", ("m", "k"), None, samples.sub(x, mean)),))
+    program = samples.Program(
+        "centred", (x,), (samples.Store("out", ("m", "k"), None, samples.sub(x, mean)),)
+    )
     sizes = {"m": 4, "k": 33}
     arrays = {"x": np.full((4, 33), 0.1, np.float32)}
     one = expected(program, arrays, sizes, "fp32")["out"]

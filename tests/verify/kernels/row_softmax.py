@@ -1,3 +1,4 @@
+# ruff: noqa: N803, N806
 """A printed-style kernel written by hand: softmax over n in two walks."""
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import triton
 import triton.language as tl
 
 LOG2E = tl.constexpr(1.4426950408889634)
+EMPTY = tl.constexpr(float("-inf"))
 
 
 @triton.jit
@@ -20,23 +22,25 @@ def largest(a, b):
 def row_softmax_0(x, out, M, N, x_m, x_n, out_m, out_n, TILE_M: tl.constexpr, TILE_N: tl.constexpr):
     m = tl.program_id(0) * TILE_M + tl.arange(0, TILE_M)
     row = m.to(tl.int64)[:, None]
-    top = tl.full([TILE_M], float("-inf"), tl.float32)
+    top = tl.full([TILE_M], EMPTY, tl.float32)
     total = tl.full([TILE_M], 0.0, tl.float32)
     for start in range(0, N, TILE_N):
         n = start + tl.arange(0, TILE_N)
         mask = (m < M)[:, None] & (n < N)[None, :]
         v = tl.load(x + row * x_m + n[None, :] * x_n, mask=mask, other=0.0).to(tl.float32)
-        v = tl.where((n < N)[None, :], v, float("-inf"))
+        v = tl.where((n < N)[None, :], v, EMPTY)
         new = largest(top, tl.reduce(v, 1, largest))
-        kept = tl.where(top == float("-inf"), 1.0, tl.exp2((top - tl.where(new == float("-inf"), 0.0, new)) * LOG2E))
-        e = tl.exp2((v - tl.where(new == float("-inf"), 0.0, new)[:, None]) * LOG2E)
+        safe = tl.where(new == EMPTY, 0.0, new)
+        kept = tl.exp2((top - safe) * LOG2E)
+        kept = tl.where(top == EMPTY, 1.0, kept)
+        e = tl.exp2((v - safe[:, None]) * LOG2E)
         total = total * kept + tl.sum(e, 1)
         top = new
     for start in range(0, N, TILE_N):
         n = start + tl.arange(0, TILE_N)
         mask = (m < M)[:, None] & (n < N)[None, :]
         v = tl.load(x + row * x_m + n[None, :] * x_n, mask=mask, other=0.0).to(tl.float32)
-        e = tl.exp2((v - tl.where(top == float("-inf"), 0.0, top)[:, None]) * LOG2E)
+        e = tl.exp2((v - tl.where(top == EMPTY, 0.0, top)[:, None]) * LOG2E)
         y = e / tl.where(total == 0.0, 1.0, total)[:, None]
         tl.store(out + row * out_m + n[None, :] * out_n, y.to(out.dtype.element_ty), mask=mask)
 
@@ -69,7 +73,15 @@ def row_softmax(x, *, out=None, plan=None):
     tile_m, tile_n = launch.tiles["m"], launch.tiles["n"]
     if M and N:
         row_softmax_0[(triton.cdiv(M, tile_m),)](
-            x, out, M, N, *x.stride(), *out.stride(), tile_m, tile_n,
-            num_warps=launch.warps, num_stages=launch.stages,
+            x,
+            out,
+            M,
+            N,
+            *x.stride(),
+            *out.stride(),
+            tile_m,
+            tile_n,
+            num_warps=launch.warps,
+            num_stages=launch.stages,
         )
     return out

@@ -1,0 +1,126 @@
+"""What to compile ahead of time: the printed functions of a graph at one case's Configs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import TileArgument
+from superopt.emit.module import print_graph
+from superopt.errors import NotEmittable
+from superopt.source import LaunchSpec
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Split
+from superopt.ugraph.split import part_axis
+
+POINTERS = {"fp16": "*fp16", "bf16": "*bf16", "fp32": "*fp32", "int8": "*i8", "int16": "*i16"}
+POINTERS |= {"int32": "*i32", "int64": "*i64", "bool": "*i1"}
+
+
+def launch_specs(
+    graph: KernelGraph,
+    configs: tuple[Config, ...],
+    sizes: Mapping[str, int],
+    dtype: str,
+    tf32: bool = False,
+    index: int = 0,
+) -> tuple[LaunchSpec, ...]:
+    """One specification for each launch, as the launcher would call it on contiguous tensors.
+
+    ``index``: the graph's number in its file, which is part of the functions' names.
+
+    Raises:
+        NotEmittable: the graph cannot be printed, or a size or a tile is missing.
+    """
+    kernels = print_graph(graph, index)
+    if len(kernels) != len(configs):
+        raise NotEmittable(f"{len(kernels)} launches got {len(configs)} configs")
+    known = dict(sizes)
+    found = []
+    for kernel, config in zip(kernels, configs, strict=True):
+        for axis, place in kernel.block.places:
+            if isinstance(place, Split):
+                known[part_axis(axis)] = config.parts
+        found.append(_spec(kernel, config, known, dtype, tf32))
+    return tuple(found)
+
+
+def _spec(
+    kernel: Kernel, config: Config, sizes: Mapping[str, int], dtype: str, tf32: bool
+) -> LaunchSpec:
+    call = _Call()
+    for tensor in kernel.tensors:
+        call.signature.append((tensor.pointer, POINTERS[tensor.dtype or dtype]))
+    for tensor in kernel.tensors:
+        stride = 1
+        strides = {}
+        for axis in reversed(tensor.order):
+            strides[axis] = stride
+            stride *= max(_size(axis, sizes), 1)
+        for axis, name in tensor.strides:
+            call.integer(name, strides[axis], "i64")
+    for axis, name in kernel.sizes:
+        call.integer(name, _size(axis, sizes), "i32")
+    for scalar in kernel.scalars:
+        call.signature.append((scalar.parameter, scalar.type))
+    tiles = {t.axis: tile_size(t, config, sizes) for t in kernel.tiles}
+    for tile in kernel.tiles:
+        call.constant(tile.tile, tiles[tile.axis])
+    for tile in kernel.tiles:
+        size = _size(tile.axis, sizes)
+        call.constant(tile.even, size > 0 and size % tiles[tile.axis] == 0)
+    if kernel.precise:
+        call.constant("PRECISION", "tf32" if tf32 else "ieee")
+    return LaunchSpec(
+        kernel.name,
+        tuple(call.signature),
+        tuple(call.constexprs),
+        config.warps,
+        config.stages,
+        tuple(call.divisible),
+    )
+
+
+class _Call:
+    """The arguments of a launch, as Triton specialises on them at run time."""
+
+    def __init__(self) -> None:
+        self.signature: list[tuple[str, str]] = []
+        self.constexprs: list[tuple[str, int | bool | str]] = []
+        self.divisible: list[str] = []
+
+    def constant(self, name: str, value: int | bool | str) -> None:
+        self.signature.append((name, "constexpr"))
+        self.constexprs.append((name, value))
+
+    def integer(self, name: str, value: int, type_: str) -> None:
+        """1 becomes a constant, and multiples of 16 are known to be such."""
+        if value == 1:
+            self.constant(name, 1)
+            return
+        self.signature.append((name, type_))
+        if value % 16 == 0:
+            self.divisible.append(name)
+
+
+def tile_size(tile: TileArgument, config: Config, sizes: Mapping[str, int]) -> int:
+    """The tile that the launcher would pass: from the Config, or the entire axis.
+
+    Raises:
+        NotEmittable: the Config has none, or one that is too small.
+    """
+    if tile.whole:
+        return max(tile.least, 1 << max(_size(tile.axis, sizes) - 1, 0).bit_length())
+    size = config.tile.get(tile.axis, 0)
+    if size < tile.least or size & (size - 1):
+        raise NotEmittable(
+            f"the tile of {tile.axis!r} must be a power of two, at least {tile.least}; got {size}"
+        )
+    return size
+
+
+def _size(axis: str, sizes: Mapping[str, int]) -> int:
+    if axis not in sizes:
+        raise NotEmittable(f"the size of axis {axis!r} is unknown")
+    return sizes[axis]

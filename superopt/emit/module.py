@@ -1,0 +1,190 @@
+"""A whole kernel file: graphs, dispatch rows and header as self-contained text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from superopt.emit.block import print_block
+from superopt.emit.kernel import Kernel
+from superopt.emit.launcher import host_names
+from superopt.emit.launcher import print_launcher
+from superopt.emit.launcher import print_operator
+from superopt.emit.launcher import print_runner
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.emit.runtime import ARITHMETIC
+from superopt.emit.runtime import CHECKS
+from superopt.emit.runtime import TYPES
+from superopt.emit.scalar import HELPERS
+from superopt.emit.scalar import VALUES
+from superopt.emit.self_test import print_self_test
+from superopt.emit.torch_reference import EXTREME
+from superopt.emit.torch_reference import print_reference
+from superopt.emit.writer import tuple_text
+from superopt.errors import NotEmittable
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.split import launches
+
+MARKER = "# --- superopt: digest covers the text below ---"
+
+IMPORTS = """import functools
+import math
+import os
+import sys
+from typing import NamedTuple
+
+import torch
+
+if __name__ == "__main__" and not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # Triton reads it when it is imported
+
+import triton
+import triton.language as tl
+"""
+
+
+def function_name(graph: str, index: int, launch: int) -> str:
+    """The printed function of launch number ``launch`` of graph number ``index`` of a file."""
+    return f"{graph}_g{index}_k{launch}"
+
+
+def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:
+    """The kernels of a graph, one for each of ``split.launches``.
+
+    Raises:
+        NotEmittable: a node has no text, or not where it stands.
+    """
+    blocks = launches(graph)
+    return tuple(print_block(b, function_name(graph.name, index, i)) for i, b in enumerate(blocks))
+
+
+def emit(
+    program: Program, graphs: Sequence[KernelGraph], rows: Sequence[Row], header: Header
+) -> str:
+    """The kernel file of ``program`` (user names), which holds each of ``graphs`` once.
+
+    Raises:
+        NotEmittable: something cannot be printed; the message says what.
+    """
+    names = host_names(program)
+    if not graphs or not rows:
+        raise NotEmittable("a kernel file needs at least one graph and one row")
+    printed = [print_graph(g, i) for i, g in enumerate(graphs)]
+    for row in rows:
+        _check_row(row, printed)
+    default = rows[0].dtype
+    host = "".join(print_runner(g, i, printed[i], names) for i, g in enumerate(graphs))
+    host += print_launcher(program, names, len(graphs), default)
+    host += print_operator(program, names, default)
+    reference = print_reference(program, names)
+    interpreted = f"INTERPRETED = not isinstance({printed[0][0].name}, triton.JITFunction)\n"
+    sizes = tuple_text(f'"{a}"' for a in names.sizes)
+    parts = [
+        IMPORTS,
+        _constants(printed, host + reference),
+        TYPES,
+        _helpers(printed),
+        *(f"\n\n{k.text}" for kernels in printed for k in kernels),
+        _plans(rows),
+        f"SIZES = {sizes}  # the axes, in the order of the signature\n",
+        "FLOATS = (torch.float16, torch.bfloat16, torch.float32)\n",
+        'BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}\n',
+        "LARGEST = 2**31 - 2**16\n",
+        interpreted,
+        CHECKS,
+        *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
+        host,
+        EXTREME if "_fold(" in reference else "",
+        reference,
+        print_self_test(program, names, printed),
+    ]
+    body = _tidy("".join(parts))
+    return f"{_header(program, header, body)}{MARKER}\n{body}"
+
+
+def body_digest(text: str) -> str:
+    """The digest of a kernel file: of all that stands below its marker line.
+
+    Raises:
+        ValueError: the text has no marker.
+    """
+    _, found, body = text.partition(f"{MARKER}\n")
+    if not found:
+        raise ValueError("the text has no marker line, so it is no kernel file of ours")
+    return _digest(body)
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:
+    if not 0 <= row.graph < len(printed):
+        raise NotEmittable(f"row {row.name!r} names graph {row.graph} of {len(printed)}")
+    kernels = printed[row.graph]
+    if len(row.configs) != len(kernels):
+        raise NotEmittable(
+            f"row {row.name!r} has {len(row.configs)} configs for {len(kernels)} launches"
+        )
+    for kernel, config in zip(kernels, row.configs, strict=True):
+        for tile in (t for t in kernel.tiles if not t.whole):
+            size = config.tile.get(tile.axis, 0)
+            if size < tile.least or size & (size - 1):
+                raise NotEmittable(
+                    f"row {row.name!r}: {kernel.name} needs a tile of {tile.axis!r} that is a "
+                    f"power of two and at least {tile.least}, got {size}"
+                )
+
+
+def _constants(printed: Sequence[Sequence[Kernel]], host: str) -> str:
+    needed = {h for kernels in printed for k in kernels for h in k.helpers}
+    needed |= {c.value for c in Constant if f"{c.value}.value" in host}
+    lines = [f"{c.value} = tl.constexpr({VALUES[c]})" for c in Constant if c.value in needed]
+    return "\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _helpers(printed: Sequence[Sequence[Kernel]]) -> str:
+    needed = {h for kernels in printed for k in kernels for h in k.helpers}
+    return "".join(f"\n\n{text}" for name, text in HELPERS.items() if name in needed)
+
+
+def _plans(rows: Sequence[Row]) -> str:
+    lines = ["", "", "PLANS = ("]
+    for row in rows:
+        sizes = ", ".join(f'"{a}": {s}' for a, s in row.sizes)
+        lines += ["    Plan(", f'        "{row.name}",', f"        {row.graph},", "        ("]
+        for config in row.configs:
+            tiles = ", ".join(f'"{a}": {t}' for a, t in config.tiles)
+            numbers = f"parts={config.parts}, warps={config.warps}, stages={config.stages}"
+            lines.append(f"            Launch({{{tiles}}}, {numbers}),")
+        lines += ["        ),", f"        {{{sizes}}},"]
+        lines += [f'        dtype="{row.dtype}",', f"        tf32={row.tf32},"]
+        lines += [f'        target="{row.target}",', "    ),"]
+    return "\n".join([*lines, ")", "", ""])
+
+
+def _header(program: Program, header: Header, body: str) -> str:
+    lines = [f"# {program.name}: printed by superopt. Edit the spec, not this file.", "#"]
+    blocks = (
+        ("Spec", header.spec),
+        ("Derivation", header.derivation),
+        ("Verdict", header.verdict),
+        ("Tuning", header.tuning),
+    )
+    for title, text in blocks:
+        if text:
+            lines.append(f"# {title}:")
+            lines += [f"#   {line}".rstrip() for line in text.strip("\n").split("\n")]
+            lines.append("#")
+    lines.append(f"# sha256 of the text below the marker: {_digest(body)}")
+    return "\n".join(lines) + "\n"
+
+
+def _tidy(text: str) -> str:
+    """At most two empty lines in a row."""
+    while "\n\n\n\n" in text:
+        text = text.replace("\n\n\n\n", "\n\n\n")
+    return text

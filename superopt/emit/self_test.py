@@ -1,0 +1,115 @@
+"""The self-test of a printed file: every graph at small sizes against the float64 reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from superopt.emit.kernel import Kernel
+from superopt.emit.launcher import TORCH_DTYPES
+from superopt.emit.launcher import HostNames
+from superopt.emit.launcher import parameters
+from superopt.emit.writer import Writer
+from superopt.emit.writer import tuple_text
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.node import Input
+from superopt.ugraph.scalar import Kind
+
+BODY = '''
+
+def _inputs(real, device):
+    """Random inputs at the small sizes; floats are rounded to `real`."""
+    torch.manual_seed(0)
+@MAKE@
+    return @NAMES@
+
+
+def self_test():
+    """Runs every graph at small sizes, with remainders, against the reference in float64.
+
+    Returns whether all agree. The limits are loose: this finds a broken set-up, and is no proof.
+    """
+    gpu = torch.cuda.is_available()
+    device = "cuda" if gpu else "cpu"
+    limits = {torch.float32: 2e-5, torch.float16: 4e-3}
+    if gpu:
+        limits[torch.bfloat16] = 3e-2
+    good = True
+    for plan in TEST_PLANS:
+        for real, limit in limits.items():
+            inputs = _inputs(real, device)
+            found = @NAME@(*inputs, plan=plan)
+            wanted = reference(*inputs, dtype=torch.float64)
+            if not isinstance(found, tuple):
+                found, wanted = (found,), (wanted,)
+            for got, want in zip(found, wanted):
+                got, want = got.double(), want.double()
+                same = torch.isfinite(want) == torch.isfinite(got)
+                got, want = torch.nan_to_num(got), torch.nan_to_num(want)
+                error = float((got - want).norm() / max(float(want.norm()), 1e-30))
+                ok = bool(same.all()) and error <= limit
+                good &= ok
+                word = "ok  " if ok else "FAIL"
+                print(f"{word} graph {plan.graph}, {real}: error {error:.1e} (limit {limit:.0e})")
+    if not gpu:
+        print("not run: bfloat16, and compiled code (no GPU: Triton's interpreter ran the text)")
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(0 if self_test() else 1)
+'''
+
+
+def test_sizes(program: Program, graphs: Sequence[Sequence[Kernel]]) -> dict[str, int]:
+    """Small, pairwise different sizes: above 16 with a remainder for tiled axes, else from 2."""
+    axes = dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order)
+    tiled = {t.axis for kernels in graphs for k in kernels for t in k.tiles}
+    found: dict[str, int] = {}
+    for axis in axes:
+        count = sum((a in tiled) == (axis in tiled) for a in found)
+        found[axis] = 19 + 4 * count if axis in tiled else 2 + count
+    return found
+
+
+def print_self_test(program: Program, names: HostNames, graphs: Sequence[Sequence[Kernel]]) -> str:
+    """``TEST_PLANS``, ``_inputs`` and ``self_test``, and the lines that run it."""
+    sizes = test_sizes(program, graphs)
+    out = Writer()
+    out.line()
+    with out.block("TEST_PLANS = ("):
+        for index, kernels in enumerate(graphs):
+            launches = tuple_text(_launch(k) for k in kernels)
+            shown = ", ".join(f'"{a}": {s}' for a, s in sizes.items())
+            out.lines.append(f'    Plan("test", {index}, {launches}, {{{shown}}}),')
+    out.line(")")
+    make = Writer(1)
+    for param in program.params:
+        if isinstance(param, Input):
+            make.line(f"{names.tensors[param.name]} = {_random(param, sizes)}")
+        else:
+            number = "0.5" if param.dtype == "fp32" else "3"
+            make.line(f"{names.scalars[param.name]} = {number}")
+    public = parameters(program, names)
+    body = BODY.replace("@MAKE@", make.text().rstrip("\n"))
+    return out.text() + body.replace("@NAMES@", tuple_text(public)).replace("@NAME@", program.name)
+
+
+def _launch(kernel: Kernel) -> str:
+    small = {t.axis: max(t.least, 8) for t in kernel.tiles if not t.whole}
+    tiles = ", ".join(f'"{a}": {t}' for a, t in small.items())
+    split = any(isinstance(p, Split) for _, p in kernel.block.places)
+    return f"Launch({{{tiles}}}, parts={3 if split else 1}, warps=4, stages=1)"
+
+
+def _random(param: Input, sizes: dict[str, int]) -> str:
+    shape = tuple_text(str(sizes[a]) for a in param.order)
+    match param.kind:
+        case Kind.REAL:
+            dtype = TORCH_DTYPES[param.dtype] if param.dtype else "real"
+            return f"torch.randn({shape}, device=device).to({dtype})"
+        case Kind.INT:
+            dtype = TORCH_DTYPES[param.dtype or "int32"]
+            return f"torch.randint(0, 8, {shape}, device=device).to({dtype})"
+        case Kind.BOOL:
+            return f"torch.rand({shape}, device=device) < 0.7"

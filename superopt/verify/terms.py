@@ -1,0 +1,384 @@
+"""A graph written out, element by element: the scalar expression of every output element.
+
+``TermDomain`` gives the evaluator arrays of term numbers. Terms are hash-consed and settled as
+far as states and exact integers settle them: masks, guards and empty folds leave no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from superopt.errors import SuperoptError
+from superopt.ugraph.scalar import INF
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.scalar import Number
+
+Key = tuple[object, ...]
+
+
+class Undecided(SuperoptError):
+    """A state depends on the sign of data, so the element has no single expression."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One scalar: ``op`` is num, bool, undefined, input, named, or a function's name."""
+
+    op: str
+    args: tuple[int, ...] = ()
+    value: Number | bool | str | None = None
+
+
+class Terms:
+    """The table of all terms; a term is its number in it."""
+
+    def __init__(self) -> None:
+        self.all: list[Term] = []
+        self._numbers: dict[Key, int] = {}
+        self.undefined = self.term(Term("undefined"))
+
+    def term(self, term: Term) -> int:
+        """The number of a term."""
+        key = (term.op, term.args, type(term.value), term.value)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.all)
+            self.all.append(term)
+        return self._numbers[key]
+
+    def num(self, value: Number) -> int:
+        """A constant."""
+        return self.term(Term("num", (), value))
+
+    def truth(self, value: bool) -> int:
+        """A truth value."""
+        return self.term(Term("bool", (), bool(value)))
+
+    def number(self, term: int) -> Number | None:
+        """The value of a constant, None for anything else."""
+        t = self.all[term]
+        return t.value if t.op == "num" else None  # type: ignore[return-value]  # by op
+
+    def infinite(self, term: int) -> float:
+        """The infinity that a term is, or 0."""
+        value = self.number(term)
+        return value if isinstance(value, float) else 0.0
+
+    def map(self, fn: Fn, args: Sequence[int], exact: bool) -> int:
+        """``fn`` of settled terms; ``exact``: all are integers."""
+        if fn is Fn.WHERE:
+            return self._where(*args)
+        if self.undefined in args:
+            return self.undefined
+        if fn in (Fn.MAX, Fn.MIN):
+            return self._extremum(fn, args, exact)
+        return _MAKE[fn](self, *args)
+
+    def _where(self, c: int, a: int, b: int) -> int:
+        if c == self.undefined:
+            return c
+        t = self.all[c]
+        if t.op == "bool":
+            return a if t.value else b
+        if a == b:
+            return a
+        special = [x for x in (a, b) if x == self.undefined or self.infinite(x)]
+        if special:
+            raise Undecided("a comparison of data decides whether a value is infinite or undefined")
+        return self.term(Term("where", (c, a, b)))
+
+    def add(self, a: int, b: int) -> int:
+        """a + b."""
+        inf_a, inf_b = self.infinite(a), self.infinite(b)
+        if inf_a or inf_b:
+            return self.undefined if inf_a == -inf_b else self.num(inf_a or inf_b)
+        x, y = self.number(a), self.number(b)
+        if x == 0:
+            return b
+        if y == 0:
+            return a
+        if x is not None and y is not None:
+            return self.num(x + y)
+        return self.term(Term("add", (min(a, b), max(a, b))))
+
+    def mul(self, a: int, b: int) -> int:
+        """a * b."""
+        x, y = self.number(a), self.number(b)
+        if self.infinite(a) or self.infinite(b):
+            sign = self._sign(a) * self._sign(b)
+            return self.num(sign * INF) if sign else self.undefined
+        if x == 0 or y == 0:
+            return self.num(Fraction(0))
+        if x == 1:
+            return b
+        if y == 1:
+            return a
+        if x is not None and y is not None:
+            return self.num(x * y)
+        return self.term(Term("mul", (min(a, b), max(a, b))))
+
+    def _sign(self, a: int) -> int:
+        """The sign of a term that multiplies an infinity."""
+        value = self.number(a)
+        if value is not None:
+            return (value > 0) - (value < 0)
+        t = self.all[a]
+        if t.op in ("exp", "sqrt", "named"):
+            return 1
+        if t.op in ("add", "mul", "inv"):
+            signs = [self._sign(x) for x in t.args]
+            if t.op != "add":
+                return int(np.prod(signs))
+            if len(set(signs)) == 1:
+                return signs[0]
+        raise Undecided("an infinity is multiplied by a number of unknown sign")
+
+    def negate(self, a: int) -> int:
+        """-a."""
+        return self.mul(self.num(Fraction(-1)), a)
+
+    def inverse(self, a: int) -> int:
+        """1 / a."""
+        value = self.number(a)
+        if isinstance(value, float):
+            return self.num(Fraction(0))
+        if value is not None:
+            return self.undefined if value == 0 else self.num(1 / value)
+        t = self.all[a]
+        return t.args[0] if t.op == "inv" else self.term(Term("inv", (a,)))
+
+    def absolute(self, a: int) -> int:
+        """|a|."""
+        value = self.number(a)
+        return self.term(Term("abs", (a,))) if value is None else self.num(abs(value))
+
+    def exp(self, a: int) -> int:
+        """exp(a)."""
+        value = self.number(a)
+        if value == -INF:
+            return self.num(Fraction(0))
+        if value == INF:
+            return a
+        return self.num(Fraction(1)) if value == 0 else self.term(Term("exp", (a,)))
+
+    def log(self, a: int) -> int:
+        """log(a)."""
+        value = self.number(a)
+        if value == -INF:
+            return self.undefined
+        if value == INF:
+            return a
+        if value == 0:
+            return self.num(-INF)
+        return self.num(Fraction(0)) if value == 1 else self.term(Term("log", (a,)))
+
+    def sqrt(self, a: int) -> int:
+        """sqrt(a)."""
+        value = self.number(a)
+        if value is not None and value < 0:
+            return self.undefined
+        return a if value in (0, 1, INF) else self.term(Term("sqrt", (a,)))
+
+    def opaque(self, name: str, a: int) -> int:
+        """A function that no field knows (odd, with limits 1 and -1)."""
+        if inf := self.infinite(a):
+            return self.num(Fraction(1 if inf > 0 else -1))
+        return a if self.number(a) == 0 else self.term(Term("opaque", (a,), name))
+
+    def sigmoid(self, a: int) -> int:
+        """1 / (1 + exp(-a))."""
+        return self.inverse(self.add(self.num(Fraction(1)), self.exp(self.negate(a))))
+
+    def named(self, name: Constant) -> int:
+        """LOG2E and PI; LN2 is the inverse of LOG2E."""
+        if name is Constant.LN2:
+            return self.inverse(self.named(Constant.LOG2E))
+        return self.term(Term("named", (), name.value))
+
+    def _extremum(self, fn: Fn, args: Sequence[int], exact: bool) -> int:
+        lost = fn.unit
+        if any(self.infinite(a) == -lost for a in args):
+            return self.num(-lost)
+        found: set[int] = set()
+        for a in args:
+            t = self.all[a]
+            found |= set(t.args) if t.op == fn.symbol else {a}
+        found = {a for a in found if self.number(a) != lost}
+        if len(found) > 1 and exact:
+            numbers = [self.number(a) for a in found]
+            pick = max if fn is Fn.MAX else min
+            return self.num(pick(n for n in numbers if n is not None))
+        if len(found) > 1:
+            return self.term(Term(fn.symbol, tuple(sorted(found))))
+        return found.pop() if found else self.num(lost)
+
+    def compare(self, fn: Fn, a: int, b: int) -> int:
+        """LT, LE or EQ, settled where states, integers or identity settle it."""
+        x, y = self.number(a), self.number(b)
+        if a == b:
+            return self.truth(fn is not Fn.LT)
+        if x is not None and y is not None:
+            return self.truth({Fn.LT: x < y, Fn.LE: x <= y, Fn.EQ: x == y}[fn])
+        if isinstance(x, float) or isinstance(y, float):
+            left, right = self.infinite(a), self.infinite(b)
+            return self.truth(fn is not Fn.EQ and left < right)
+        if fn is Fn.EQ and 0 in (x, y):
+            return self.truth(False)
+        return self.term(Term(fn.symbol, (a, b)))
+
+    def connective(self, fn: Fn, *args: int) -> int:
+        """AND, OR and NOT."""
+        values = [self.all[a].value if self.all[a].op == "bool" else None for a in args]
+        if fn is Fn.NOT:
+            (value,) = values
+            return self.term(Term("not", args)) if value is None else self.truth(not value)
+        decides = fn is Fn.OR
+        if decides in values:
+            return self.truth(decides)
+        left = [a for a, v in zip(args, values, strict=True) if v is None]
+        if not left:
+            return self.truth(not decides)
+        return left[0] if len(left) == 1 else self.term(Term(fn.symbol, tuple(left)))
+
+
+_MAKE: dict[Fn, Callable[..., int]] = {
+    Fn.ADD: Terms.add,
+    Fn.SUB: lambda t, a, b: t.add(a, t.negate(b)),
+    Fn.MUL: Terms.mul,
+    Fn.DIV: lambda t, a, b: t.undefined if (i := t.inverse(b)) == t.undefined else t.mul(a, i),
+    Fn.ABS: Terms.absolute,
+    Fn.EXP: Terms.exp,
+    Fn.EXP2: lambda t, a: t.exp(t.mul(a, t.named(Constant.LN2))),
+    Fn.LOG: Terms.log,
+    Fn.LOG2: lambda t, a: _scaled(t, t.log(a)),
+    Fn.SQRT: Terms.sqrt,
+    Fn.RSQRT: lambda t, a: t.undefined if (r := t.sqrt(a)) == t.undefined else t.inverse(r),
+    Fn.TANH: lambda t, a: t.opaque("tanh", a),
+    Fn.SIGMOID: Terms.sigmoid,
+    Fn.ERF: lambda t, a: t.opaque("erf", a),
+    **{fn: (lambda t, a, b, fn=fn: t.compare(fn, a, b)) for fn in (Fn.LT, Fn.LE, Fn.EQ)},
+    Fn.AND: lambda t, a, b: t.connective(Fn.AND, a, b),
+    Fn.OR: lambda t, a, b: t.connective(Fn.OR, a, b),
+    Fn.NOT: lambda t, a: t.connective(Fn.NOT, a),
+}
+
+
+def _scaled(terms: Terms, log: int) -> int:
+    return log if log == terms.undefined else terms.mul(log, terms.named(Constant.LOG2E))
+
+
+@dataclass(frozen=True)
+class TermArray:
+    """An array of term numbers of one kind."""
+
+    kind: Kind
+    terms: npt.NDArray[np.int64]
+
+
+class TermDomain:
+    """Arrays of scalar expressions; implements ``ugraph.domain.Domain``."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+
+    def constant(self, value: Number) -> TermArray:
+        """A number."""
+        real = isinstance(value, Fraction) and value.denominator != 1
+        kind = Kind.REAL if real else Kind.INT
+        return TermArray(kind, np.array(self.terms.num(value), np.int64))
+
+    def named(self, name: Constant) -> TermArray:
+        """An irrational constant."""
+        return TermArray(Kind.REAL, np.array(self.terms.named(name), np.int64))
+
+    def integers(self, first: int, stop: int) -> TermArray:
+        """Integer constants."""
+        numbers = [self.terms.num(Fraction(i)) for i in range(first, stop)]
+        return TermArray(Kind.INT, np.array(numbers, np.int64))
+
+    def letters(self, name: str, shape: tuple[int, ...]) -> TermArray:
+        """The elements of a real parameter."""
+        found = np.zeros(shape, np.int64)
+        for where in product(*map(range, shape)):
+            label = name + "".join(f"[{i}]" for i in where)
+            found[where] = self.terms.term(Term("input", (), label))
+        return TermArray(Kind.REAL, found)
+
+    def known(self, values: npt.NDArray[np.generic]) -> TermArray:
+        """Integer or boolean parameters with given values."""
+        if values.dtype == np.bool_:
+            found = [self.terms.truth(bool(v)) for v in values.ravel()]
+        else:
+            found = [self.terms.num(Fraction(int(v))) for v in values.ravel()]
+        kind = Kind.BOOL if values.dtype == np.bool_ else Kind.INT
+        return TermArray(kind, np.array(found, np.int64).reshape(values.shape))
+
+    def apply(self, fn: Fn, args: Sequence[TermArray]) -> TermArray:
+        """``fn`` point by point."""
+        exact = all(a.kind is Kind.INT for a in args)
+        wide = np.broadcast_arrays(*(a.terms for a in args))
+        rows = zip(*(w.ravel().tolist() for w in wide), strict=True)
+        found = [self.terms.map(fn, row, exact) for row in rows]
+        return TermArray(_kind(fn, args), np.array(found, np.int64).reshape(wide[0].shape))
+
+    def fold(self, fn: Fn, value: TermArray, dim: int) -> TermArray:
+        """Element by element, in order."""
+        rest = value.terms.shape[:dim] + value.terms.shape[dim + 1 :]
+        found = TermArray(Kind.INT, np.full(rest, self.terms.num(fn.unit), np.int64))
+        for position in range(value.terms.shape[dim]):
+            part = TermArray(value.kind, np.take(value.terms, position, dim))
+            found = self.apply(fn, (found, part)) if position else part
+        return found
+
+    def shape(self, value: TermArray) -> tuple[int, ...]:
+        """The length of every dimension."""
+        return value.terms.shape
+
+    def reshape(self, value: TermArray, shape: tuple[int, ...]) -> TermArray:
+        """The same elements in a new shape."""
+        return TermArray(value.kind, value.terms.reshape(shape))
+
+    def transpose(self, value: TermArray, order: tuple[int, ...]) -> TermArray:
+        """A view with permuted dimensions."""
+        return TermArray(value.kind, value.terms.transpose(order))
+
+    def slice(self, value: TermArray, dim: int, first: int, stop: int) -> TermArray:
+        """A view of some positions."""
+        return TermArray(value.kind, value.terms[(slice(None),) * dim + (slice(first, stop),)])
+
+    def join(self, values: Sequence[TermArray], dim: int) -> TermArray:
+        """Concatenation."""
+        kinds = {v.kind for v in values}
+        kind = Kind.REAL if len(kinds) > 1 else kinds.pop()
+        return TermArray(kind, np.concatenate([v.terms for v in values], axis=dim))
+
+    def full(self, shape: tuple[int, ...], value: Number) -> TermArray:
+        """One number everywhere."""
+        scalar = self.constant(value)
+        return TermArray(scalar.kind, np.full(shape, scalar.terms, np.int64))
+
+    def integer(self, value: TermArray) -> int:
+        """The value of a constant."""
+        number = self.terms.number(int(value.terms))
+        if not isinstance(number, Fraction) or number.denominator != 1:
+            raise ValueError("this term is no integer")
+        return int(number)
+
+    def contract(self, left: TermArray, right: TermArray, dim: int) -> TermArray:
+        """The fold of the products."""
+        return self.fold(Fn.ADD, self.apply(Fn.MUL, (left, right)), dim)
+
+
+def _kind(fn: Fn, args: Sequence[TermArray]) -> Kind:
+    if fn.value.result is not None:
+        return fn.value.result
+    kinds = {a.kind for a in (args[1:] if fn is Fn.WHERE else args)}
+    return kinds.pop() if len(kinds) == 1 else Kind.REAL
