@@ -11,6 +11,7 @@ from superopt.case import Case
 from superopt.source import Facts
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
+from superopt.verify.checks import Figure
 from superopt.verify.verdict import Verdict
 
 
@@ -21,17 +22,6 @@ class Stage(Enum):
     REFUSED = "refused"  # a check said no; ``why`` says which
     PROVED = "proved"  # the graph equals the spec; its text was not printed
     VERIFIED = "verified"  # printed, executed and compiled as well
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The float error of one execution: relative norm and worst element, against their limit."""
-
-    what: str
-    relative: float
-    worst: float
-    limit: float
-    ok: bool
 
 
 @dataclass(frozen=True)

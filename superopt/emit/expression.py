@@ -42,7 +42,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
-WIDTH = 72  # a longer expression gets a variable
+MOST = 4  # an expression of more operations gets a variable
 COMPARISONS = (Fn.LT, Fn.LE, Fn.EQ)
 LOGIC = (Fn.AND, Fn.OR, Fn.NOT)
 
@@ -109,7 +109,7 @@ class Expressions:
             self._outside += outside
             value = self._print(node)
             self._outside -= outside
-            named = isinstance(node, Reduce) or hoisted or len(value.text) > WIDTH
+            named = isinstance(node, Reduce) or hoisted or value.weight > MOST
             if (named or self._uses.get(node, 2) > 1) and not value.is_name and not _literal(value):
                 value = self.assign(node, value)
             known[node] = value
@@ -128,7 +128,8 @@ class Expressions:
         if is_pure(node):
             return self._passed(node)
         value = self.value(node)
-        return Value(f"{value.operand}.to(tl.float32)", value.dims, Kind.REAL)
+        text = f"{value.operand}.to(tl.float32)"
+        return Value(text, value.dims, Kind.REAL, weight=value.weight)
 
     def assign(self, node: Node, value: Value, wish: str | None = None) -> Value:
         """Gives ``value`` a variable in the lines where ``node`` belongs."""
@@ -291,7 +292,8 @@ class Expressions:
         dims = self.union(values)
         bare = fn in CLOSED and fn is not Fn.EXP
         texts = [v.text if bare and v.dims in ((), dims) else v.along(dims) for v in values]
-        return Value(TRITON[fn].format(*texts), dims, node.kind, fn in CLOSED)
+        weight = 1 + sum(v.weight for v in values)
+        return Value(TRITON[fn].format(*texts), dims, node.kind, fn in CLOSED, weight)
 
     def _as(self, kind: Kind, node: Node) -> Value:
         return self.real(node) if kind is Kind.REAL else self.value(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import unicodedata
 
 RESERVED = frozenset(
     {
@@ -27,7 +28,9 @@ class Namer:
 
     def fresh(self, wish: str) -> str:
         """An identifier like ``wish`` that this scope has not used yet."""
-        base = re.sub(r"\W", "_", wish)
+        # Python reads identifiers in normal form, so others could coincide.
+        usual = wish.isidentifier() and unicodedata.normalize("NFKC", wish) == wish
+        base = wish if usual else re.sub(r"\W", "_", wish, flags=re.ASCII)
         if not base or base[0].isdigit():
             base = f"_{base}"
         name, count = base, 1

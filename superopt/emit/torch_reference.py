@@ -33,7 +33,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-WIDTH = 60
+MOST = 3  # an expression of more operations gets a variable
 
 
 def print_reference(program: Program, names: HostNames) -> str:
@@ -105,16 +105,14 @@ class _Reference:
         text = value.along(dims) if value.dims else f"torch.as_tensor({value.text}, device=device)"
         if value.kind is Kind.REAL and not value.dims:
             text = f"torch.as_tensor({value.text}, dtype=real, device=device)"
-        shape = "".join(f"{self.host.sizes[a]}, " for a in dims).rstrip()
+        shape = ", ".join(self.host.sizes[a] for a in dims)
         turn = (
             ""
             if dims == store.order
             else f".permute({', '.join(str(dims.index(a)) for a in store.order)})"
         )
         name = self.names.fresh(store.name)
-        self.out.line(
-            f"{name} = {text}.expand({shape or '()'}){turn}" if dims else f"{name} = {text}"
-        )
+        self.out.line(f"{name} = {text}.expand({shape}){turn}" if dims else f"{name} = {text}")
         return name
 
     # Values: a scalar that no tensor enters is a Python number, all else a tensor.
@@ -122,7 +120,7 @@ class _Reference:
     def value(self, node: Node) -> Value:
         if node not in self.known:
             value = self._print(node)
-            long = len(value.text) > WIDTH or self.uses.get(node, 0) > 1 or isinstance(node, Reduce)
+            long = value.weight > MOST or self.uses.get(node, 0) > 1 or isinstance(node, Reduce)
             if long and not value.is_name and not isinstance(node, Const):
                 self.count += 1
                 wish = node.fn.symbol if isinstance(node, Map | Reduce) else "value"
@@ -139,7 +137,7 @@ class _Reference:
             )
         value = self.value(node)
         if node.kind is Kind.INT and not _is_number(node):
-            return Value(f"{value.operand}.to(real)", value.dims, Kind.REAL)
+            return Value(f"{value.operand}.to(real)", value.dims, Kind.REAL, weight=value.weight)
         return value
 
     def _print(self, node: Node) -> Value:
@@ -175,7 +173,8 @@ class _Reference:
         if node.fn in (Fn.WHERE, Fn.MAX, Fn.MIN, Fn.AND, Fn.OR):
             texts = [self._tensor(a, v, t) for a, v, t in zip(args, values, texts, strict=True)]
         closed = node.fn in CLOSED or node.fn is Fn.LOG
-        return Value(TORCH[node.fn].format(*texts), dims, node.kind, closed)
+        weight = 1 + sum(v.weight for v in values)
+        return Value(TORCH[node.fn].format(*texts), dims, node.kind, closed, weight)
 
     def _as(self, kind: Kind, node: Node) -> Value:
         return self.real(node) if kind is Kind.REAL else self.value(node)

@@ -13,13 +13,15 @@ from superopt.ugraph.scalar import Kind
 class Value:
     """``text`` has one dimension for each axis of ``dims``; () is a scalar.
 
-    ``closed``: it needs no parentheses as an operand.
+    ``closed``: it needs no parentheses as an operand. ``weight``: how many operations the text
+    holds, which decides when it gets a variable (its length must not, because names differ).
     """
 
     text: str
     dims: tuple[str, ...]
     kind: Kind
     closed: bool = True
+    weight: int = 0
 
     @property
     def operand(self) -> str:

@@ -55,7 +55,9 @@ def wrap(text: str, depth: int = 0, width: int = 100) -> str:
             items = _filled(split(text.removeprefix("return "), ", "), width - len(INDENT) * 2)
             return "\n".join(["return (", *(INDENT + line for line in items), ")"])
         if not found:  # a list of arguments, or nothing that could be broken
-            return "\n".join(_filled(split(text.removesuffix(","), ", "), width - len(INDENT * depth)))
+            return "\n".join(
+                _filled(split(text.removesuffix(","), ", "), width - len(INDENT * depth))
+            )
         return "\n".join([f"{target} = (", *_terms(value, depth + 1, width, ""), ")"])
     lines = [text[: start + 1]]
     for argument in split(text[start + 1 : end], ", "):

@@ -101,7 +101,8 @@ class Regions:
             self.anywhere |= {p.state: both, p.old: both}
         self.points = [replace(p, empty=p.empty or self._empty(p)) for p in self.points]
         for p in producers:
-            values = _state(p, self.regular)
+            terms = folded(p.fold, span(p.term, self.regular))
+            values = terms if p.fold in EXTREMA else join(at(p.fold.unit), terms)
             for point in self.points:
                 values = without(values, point.value) if point.producer is p else values
             if self._witnessed(p):

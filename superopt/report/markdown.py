@@ -9,11 +9,7 @@ from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.ugraph.text import show
-from superopt.verify.verdict import Proved
-from superopt.verify.verdict import Refuted
-from superopt.verify.verdict import Sampled
-from superopt.verify.verdict import Unknown
-from superopt.verify.verdict import Verdict
+from superopt.verify.verdict import spoken
 
 ASSUMED = (
     "Inputs are finite where a proof speaks of them; NaN and infinities in inputs are covered by execution only.",
@@ -102,14 +98,19 @@ def _winner(winner: Candidate) -> Iterator[str]:
     yield "| claim | verdict |"
     yield "|---|---|"
     for claim, verdict in winner.evidence:
-        yield f"| {_cell(claim)} | {_cell(verdict_text(verdict))} |"
+        yield f"| {_cell(claim)} | {_cell(spoken(verdict))} |"
     if winner.figures:
         yield ""
-        yield "| executed | relative error | worst element | limit | |"
-        yield "|---|---|---|---|---|"
+        yield "| executed | relative error | limit | worst element | limit | |"
+        yield "|---|---|---|---|---|---|"
         for f in winner.figures:
-            mark = "ok" if f.ok else "**FAILED**"
-            yield f"| {_cell(f.what)} | {f.relative:.1e} | {f.worst:.1e} | {f.limit:.1e} | {mark} |"
+            mark = "ok" if f.ok else f"**FAILED** {f.message}"
+            sizes = " ".join(f"{a}={n}" for a, n in f.sizes)
+            what = f"{f.dtype} {f.label}, {f.output} ({sizes})"
+            yield (
+                f"| {_cell(what)} | {f.rel:.1e} | {f.rel_limit:.1e} "
+                f"| {f.worst:.1e} | {f.worst_limit:.1e} | {_cell(mark)} |"
+            )
     if winner.facts:
         yield ""
         yield "| compiled | target | shared memory | registers | spills |"
@@ -130,20 +131,6 @@ def _others(result: CaseRun) -> Iterator[str]:
     yield "|---|---|---|---|"
     for c in result.candidates:
         yield f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {_cell(c.why)} |"
-
-
-def verdict_text(verdict: Verdict) -> str:
-    """A verdict in words, as strong as it is and no stronger."""
-    match verdict:
-        case Proved(by=by, facts=facts):
-            return f"proved by {by}" + (f", assuming {'; '.join(facts)}" if facts else "")
-        case Sampled(points=points, log2_bound=bound):
-            return f"sampled at {points} points; a wrong accept has probability below 2^{bound:.0f}"
-        case Refuted(at=at, what=what):
-            where = ", ".join(f"{n} = {v}" for n, v in at)
-            return f"REFUTED {what} at {where}"
-        case Unknown(why=why):
-            return f"unknown: {why}"
 
 
 def _cell(text: str) -> str:

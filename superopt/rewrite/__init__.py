@@ -1,0 +1,1 @@
+"""Laws, the e-graph that applies them, the forms found, and the fusion of their folds."""

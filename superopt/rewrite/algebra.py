@@ -10,7 +10,6 @@ from __future__ import annotations
 from superopt.rewrite.rule import Num
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import apply
-from superopt.rewrite.rule import below
 from superopt.rewrite.rule import finite
 from superopt.rewrite.rule import nonnegative
 from superopt.rewrite.rule import nonzero
@@ -82,7 +81,7 @@ def cancel_quotient(x: Pattern, y: Pattern) -> Sides:
     return (x * y) / y, x
 
 
-@rule(nonzero("x", "y"), finite("x", "y"))
+@rule()
 def reciprocal_of_product(x: Pattern, y: Pattern) -> Sides:
     """Each factor of a denominator can be moved on its own."""
     return 1 / (x * y), (1 / x) * (1 / y)
@@ -94,7 +93,7 @@ def reciprocal_of_reciprocal(x: Pattern) -> Sides:
     return 1 / (1 / x), x
 
 
-@rule(below("a", "b"))
+@rule()
 def product_of_exponentials(a: Pattern, b: Pattern) -> Sides:
     """One exponential instead of two, and no overflow of either."""
     return apply(Fn.EXP, a) * apply(Fn.EXP, b), apply(Fn.EXP, a + b)
@@ -118,7 +117,7 @@ def exponential_of_log(x: Pattern) -> Sides:
     return apply(Fn.EXP, apply(Fn.LOG, x)), x
 
 
-@rule(nonnegative("x"), finite("x"), positive("y"), finite("y"))
+@rule(positive("y"), finite("y"))
 def log_of_quotient(x: Pattern, y: Pattern) -> Sides:
     """A logarithm of a normalised value: the division leaves the elements."""
     return apply(Fn.LOG, x / y), apply(Fn.LOG, x) - apply(Fn.LOG, y)
@@ -136,7 +135,7 @@ def square_of_reciprocal_root(x: Pattern) -> Sides:
     return apply(Fn.RSQRT, x) * apply(Fn.RSQRT, x), 1 / x
 
 
-@rule(positive("x"))
+@rule()
 def reciprocal_of_root(x: Pattern) -> Sides:
     """A root and a division are one operation of the machine."""
     return 1 / apply(Fn.SQRT, x), apply(Fn.RSQRT, x)
@@ -166,7 +165,7 @@ def absolute_of_nonnegative(x: Pattern) -> Sides:
     return apply(Fn.ABS, x), x
 
 
-@rule(positive("c"), finite("c"))
+@rule(positive("c"))
 def scale_of_masked(p: Pattern, a: Pattern, c: Pattern) -> Sides:
     """A positive scale leaves a masked value, because it keeps minus infinity."""
     masked = apply(Fn.WHERE, p, a * c, Num(-INF))

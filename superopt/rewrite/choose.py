@@ -26,14 +26,14 @@ from superopt.rewrite.rank import rank
 from superopt.rewrite.saturate import Saturated
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
-from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 
 Choice = dict[int, ENode]
 Shape = tuple[object, ...]
-HOPELESS = 64.0  # forms with this many times the work of the best are dropped
+SLACK = 1.1  # variants of a shape that are not worse by more are looked at further
+HOPELESS = 8.0  # forms with this many times the work of the best are dropped
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,10 @@ def candidates(found: Saturated, program: Program, elements: Sizes, most: int) -
             return
         seen[made.program] = made
         known = best_of.get(made.shape)
-        if known is not None and known <= made.rank:
-            return  # a trivial variant: it is a candidate, but leads nowhere new
-        best_of[made.shape] = made.rank
+        if known is not None and SLACK * known.work < made.rank.work:
+            return  # a poor variant: it is a candidate, but leads nowhere new
+        if known is None or made.rank < known:
+            best_of[made.shape] = made.rank
         choices.append(choice)
         heapq.heappush(queue, (made.rank, len(choices), len(choices) - 1))
 
@@ -106,7 +107,7 @@ def _own(graph: EGraph, cid: int, node: ENode, elements: Sizes) -> float:
         case Fn.MUL | Fn.ADD:
             return MATRIX * here * (len(node.args) - 1) + 1
         case Fn() as fn:
-            return (fn.value.plain + SPECIAL * fn.value.special) * here
+            return float(fn.value.plain + SPECIAL * fn.value.special) * here
         case Folding():
             return MATRIX * elements(tuple(sorted(graph.facts(node.args[0]).axes)))
         case _:
@@ -162,8 +163,3 @@ def shape(program: Program) -> Shape:
     ]
     ends = tuple(tuple(sorted(depth[s.value].items())) for s in program.outputs)
     return (tuple(sorted(folds)), ends)
-
-
-def reads(node: Node) -> int:
-    """How many nodes a term has (for stable orders)."""
-    return len(topo([node]))

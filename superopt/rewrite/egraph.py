@@ -80,18 +80,22 @@ class EGraph:
         self.dirty: list[int] = []
 
     def find(self, cid: int) -> int:
+        """The representative of a class."""
         while self.parent[cid] != cid:
             self.parent[cid] = self.parent[self.parent[cid]]
             cid = self.parent[cid]
         return cid
 
     def facts(self, cid: int) -> Facts:
+        """What is known of the value of a class."""
         return self.classes[self.find(cid)].facts
 
     def nodes(self, cid: int) -> list[ENode]:
+        """The nodes of a class, in order of arrival."""
         return list(self.classes[self.find(cid)].nodes)
 
     def canonical(self, node: ENode) -> ENode:
+        """The node over representatives, commutative arguments sorted."""
         args = tuple(map(self.find, node.args))
         if node.op in FLAT or (isinstance(node.op, Fn) and node.op.value.commutative):
             args = tuple(sorted(args))
@@ -109,9 +113,11 @@ class EGraph:
         return cid
 
     def leaf(self, node: Node) -> int:
+        """The class of a leaf."""
         return self.add(ENode(node))
 
     def number(self, value: Number) -> int:
+        """The class of a number."""
         return self.leaf(Const(value))
 
     def apply(self, fn: Fn, args: Iterable[int], origin: Origin | None = None) -> int:
@@ -126,9 +132,11 @@ class EGraph:
         return self.add(ENode(fn, tuple(ids)), origin)
 
     def negated(self, cid: int) -> int:
+        """The class of ``-1 * cid``."""
         return self.apply(Fn.MUL, [self.number(Fraction(-1)), cid])
 
     def inverse(self, cid: int) -> int:
+        """The class of ``1 / cid``."""
         const = self.facts(cid).const
         if isinstance(const, Fraction) and const != 0:
             return self.number(1 / const)
@@ -156,6 +164,7 @@ class EGraph:
     # Analysis ----------------------------------------------------------------------------
 
     def facts_of(self, node: ENode) -> Facts:
+        """What the operator says about the value, given the facts of the arguments."""
         args = [self.facts(a) for a in node.args]
         match node.op:
             case Folding(fn=fn, axes=axes):
@@ -182,9 +191,9 @@ class EGraph:
                         otherwise = fact_table.refined(otherwise, const, equal=False)
                     if const is not None and self.find(value) == yes:
                         then = fact_table.refined(then, const, equal=True)
-            if test.op is Fn.LT and self.facts(test.args[0]).const == -INF:
-                if self.find(test.args[1]) == yes:
-                    then = fact_table.refined(then, -INF, equal=False)
+            above = test.op is Fn.LT and self.facts(test.args[0]).const == -INF
+            if above and self.find(test.args[1]) == yes:
+                then = fact_table.refined(then, -INF, equal=False)
         return then, otherwise
 
     # Equality ----------------------------------------------------------------------------

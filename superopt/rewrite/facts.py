@@ -7,11 +7,15 @@ over an axis exists only where that axis is not empty, so its own axes never cou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+from collections.abc import Set
 from dataclasses import dataclass
+from fractions import Fraction
 
 from superopt.rewrite.rule import Fact
 from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Size
@@ -50,11 +54,12 @@ class Facts:
         return Facts(self.axes, self.kind, known, const)
 
 
-def _order(axes: Axes) -> tuple[int, list[str]]:
+def _order(axes: Set[str]) -> tuple[int, list[str]]:
     return len(axes), sorted(axes)
 
 
 def of_number(value: Number) -> Known:
+    """Facts of a known number."""
     known: Known = {Fact.DEFINED: NONE}
     if value != -INF:
         known[Fact.LOWER] = NONE
@@ -80,7 +85,7 @@ def of_leaf(node: Node) -> Facts:
             known |= {Fact.NONNEGATIVE: NONE, Fact.NONZERO: NONE}
         case Size(axis=axis):
             known |= {Fact.NONNEGATIVE: NONE, Fact.NONZERO: frozenset({axis})}
-        case _ if type(node).__name__ == "Index":
+        case Index():
             known[Fact.NONNEGATIVE] = NONE
         case _:
             pass
@@ -142,19 +147,25 @@ def _any(args: Sequence[Facts], *facts: Fact) -> Axes | None:
     return None if whole is None or not found else whole | min(found, key=_order)
 
 
+@dataclass(frozen=True)
+class _Learn:
+    """Where a transfer function writes what it finds (None: it found nothing)."""
+
+    known: Known
+
+    def __call__(self, under: Axes | None, *facts: Fact) -> None:
+        if under is not None:
+            self.known.update(dict.fromkeys(facts, under))
+
+
 def of_map(fn: Fn, args: Sequence[Facts], kind: Kind, same: bool = False) -> Facts:
     """Facts of ``fn(args)``. ``same``: a product in which every factor occurs in pairs."""
     axes: Axes = frozenset().union(*(a.axes for a in args))
     known: Known = {}
 
-    def learn(under: Axes | None, *facts: Fact) -> None:
-        if under is not None:
-            for fact in facts:
-                known[fact] = under
-
-    table = TABLE.get(fn)
-    if table is not None:
-        table(args, learn)
+    learn = _Learn(known)
+    if fn in TABLE:
+        TABLE[fn](args, learn)
     if same and fn is Fn.MUL:
         learn(_every(args, *FINITE), Fact.NONNEGATIVE)
     if kind is Kind.BOOL:
@@ -183,17 +194,12 @@ def refined(facts: Facts, value: Number, equal: bool) -> Facts:
     under = facts.known.get(Fact.DEFINED)
     if under is None:
         return facts
-    fact = {-INF: Fact.LOWER, INF: Fact.UPPER, 0: Fact.NONZERO}.get(value)
+    bounds: dict[Number, Fact] = {-INF: Fact.LOWER, INF: Fact.UPPER, Fraction(0): Fact.NONZERO}
+    fact = bounds.get(value)
     return facts if fact is None else Facts(facts.axes, facts.kind, facts.known | {fact: under})
 
 
 # Transfer functions ----------------------------------------------------------------------
-
-
-class _Learn:
-    """The shape of ``learn`` in ``of_map``: for type checkers."""
-
-    def __call__(self, under: Axes | None, *facts: Fact) -> None: ...
 
 
 def _add(args: Sequence[Facts], learn: _Learn) -> None:
@@ -307,7 +313,8 @@ def _min(args: Sequence[Facts], learn: _Learn) -> None:
     learn(_every(args, Fact.NONNEGATIVE, Fact.NONZERO), Fact.NONZERO)
 
 
-TABLE = {
+Transfer = Callable[[Sequence[Facts], _Learn], None]
+TABLE: dict[Fn, Transfer] = {
     Fn.ADD: _add,
     Fn.MUL: _mul,
     Fn.DIV: _div,

@@ -9,6 +9,7 @@ from superopt.rewrite.choose import HOPELESS
 from superopt.rewrite.choose import Candidate
 from superopt.rewrite.choose import candidates
 from superopt.rewrite.choose import shape
+from superopt.rewrite.egraph import ENode
 from superopt.rewrite.rank import Sizes
 from superopt.rewrite.rank import rank
 from superopt.rewrite.saturate import Budget
@@ -108,14 +109,14 @@ def steps_of(found: Saturated, one: Candidate) -> tuple[Step, ...]:
     steps: dict[Step, None] = {}
     visited: set[object] = set()
 
-    def explain(cid: int, node: object) -> None:
+    def explain(cid: int, node: ENode) -> None:
         cid = graph.find(cid)
         cls = graph.classes[cid]
         known = {graph.canonical(n): (n, o) for n, o in cls.nodes.items()}
         if node not in known or (cid, node) in visited:
             return
         visited.add((cid, node))
-        here, origin = known[node]  # type: ignore[index]  # it is in known
+        here, origin = known[node]
         if origin is None:
             return
         before = graph.canonical(origin.before)

@@ -31,7 +31,6 @@ from superopt.rewrite.rule import Rule
 from superopt.rewrite.rule import Sym
 from superopt.rewrite.rule import Var
 from superopt.rewrite.rule import lift
-from superopt.ugraph.node import Const
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
@@ -301,13 +300,14 @@ class Matcher:
             if made is None:
                 return None
             ids.append(made)
-        if fn is not Fn.WHERE and fn not in (Fn.AND, Fn.OR, Fn.NOT):
-            if any(graph.facts(i).kind is Kind.BOOL for i in ids):
-                return None
+        numbers = fn not in (Fn.WHERE, Fn.AND, Fn.OR, Fn.NOT)
+        if numbers and any(graph.facts(i).kind is Kind.BOOL for i in ids):
+            return None
         return graph.apply(fn, ids)
 
 
 def facts_of_bound(graph: EGraph, bound: Bound) -> Facts:
+    """What is known of the value of a hole."""
     match bound:
         case int():
             return graph.facts(bound)
@@ -342,11 +342,13 @@ def _pack(fn: Fn, ids: list[int]) -> Bound:
 
 def _take(left: list[int], bound: Bound, fn: Fn) -> bool:
     """Remove what a hole is already bound to from ``left``; False if it is not there."""
-    wanted = list(bound.ids) if isinstance(bound, Bag) and bound.fn is fn else [bound]
+    wanted: list[Bound] = [bound]
+    if isinstance(bound, Bag) and bound.fn is fn:
+        wanted = list(bound.ids)
     for cid in wanted:
-        if cid not in left:
+        if not isinstance(cid, int) or cid not in left:
             return False
-        left.remove(cid)  # type: ignore[arg-type]  # a Bag of another function is not in it
+        left.remove(cid)
     return True
 
 

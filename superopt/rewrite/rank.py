@@ -45,6 +45,7 @@ class Sizes:
     known: Mapping[str, int]
 
     def __call__(self, axes: Sequence[str]) -> float:
+        """The number of positions on ``axes`` together."""
         return float(prod(self.known.get(a, DEFAULT_SIZE) for a in axes))
 
 

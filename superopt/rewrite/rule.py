@@ -88,6 +88,7 @@ class Extent(Pattern):
 
 
 def lift(value: Pattern | int) -> Pattern:
+    """An integer as a pattern."""
     return value if isinstance(value, Pattern) else Num(Fraction(value))
 
 
@@ -144,22 +145,22 @@ Need = Known | AxisFree | HasAxis
 
 
 def finite(*holes: str, given: str | None = None) -> tuple[Known, ...]:
+    """Needs: the holes are finite (``given``: unless that axis is empty)."""
     return tuple(Known(h, (Fact.LOWER, Fact.UPPER), "finite", given) for h in holes)
 
 
-def below(*holes: str) -> tuple[Known, ...]:
-    return tuple(Known(h, (Fact.UPPER,), "< inf") for h in holes)
-
-
 def nonzero(*holes: str, given: str | None = None) -> tuple[Known, ...]:
+    """Needs: the holes are not zero."""
     return tuple(Known(h, (Fact.NONZERO,), "!= 0", given) for h in holes)
 
 
 def nonnegative(*holes: str) -> tuple[Known, ...]:
+    """Needs: the holes are at least zero."""
     return tuple(Known(h, (Fact.NONNEGATIVE,), ">= 0") for h in holes)
 
 
 def positive(*holes: str) -> tuple[Known, ...]:
+    """Needs: the holes are greater than zero (plus infinity is)."""
     return tuple(Known(h, (Fact.NONNEGATIVE, Fact.NONZERO), "> 0") for h in holes)
 
 
@@ -169,7 +170,8 @@ class Rule:
 
     ``structural``: the e-graph's representation embodies the law (it is proved and
     documented like the others, but not matched). ``fallback``: a law with the same holes
-    that says more; where its needs are met, this one is not applied.
+    that says more; where its needs are met, this one is not applied. ``lowering``: used on
+    a chosen form only, not in the search for forms.
     """
 
     name: str
@@ -181,6 +183,7 @@ class Rule:
     axes: tuple[str, ...]
     structural: bool = False
     fallback: str | None = None
+    lowering: bool = False
     scopes: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -195,7 +198,10 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    *needs: Need | tuple[Need, ...], structural: bool = False, fallback: str | None = None
+    *needs: Need | tuple[Need, ...],
+    structural: bool = False,
+    fallback: str | None = None,
+    lowering: bool = False,
 ) -> Callable[[Callable[..., tuple[Pattern, Pattern]]], Rule]:
     """Register the decorated function as a law."""
     flat: list[Need] = []
@@ -209,14 +215,25 @@ def rule(
             raise ValueError(f"law {name} gives no reason")
         if name in RULES:
             raise ValueError(f"law {name} exists twice")
-        holes, axes, args = [], [], []
+        holes: list[str] = []
+        axes: list[str] = []
+        args: list[str | Var] = []
         for parameter in inspect.signature(function).parameters.values():
             is_axis = parameter.annotation == "str"
             (axes if is_axis else holes).append(parameter.name)
             args.append(parameter.name if is_axis else Var(parameter.name))
         left, right = function(*args)
         made = Rule(
-            name, left, right, tuple(flat), reason, tuple(holes), tuple(axes), structural, fallback
+            name,
+            left,
+            right,
+            tuple(flat),
+            reason,
+            tuple(holes),
+            tuple(axes),
+            structural,
+            fallback,
+            lowering,
         )
         RULES[name] = made
         return made
@@ -238,16 +255,20 @@ def _occurrences(pattern: Pattern, around: frozenset[str]) -> list[tuple[str, fr
 
 
 def total(axis: str, arg: Pattern) -> Pattern:
+    """A sum over ``axis``."""
     return Fold(Fn.ADD, axis, arg)
 
 
 def largest(axis: str, arg: Pattern) -> Pattern:
+    """A maximum over ``axis``."""
     return Fold(Fn.MAX, axis, arg)
 
 
 def smallest(axis: str, arg: Pattern) -> Pattern:
+    """A minimum over ``axis``."""
     return Fold(Fn.MIN, axis, arg)
 
 
 def apply(fn: Fn, *args: Pattern | int) -> Pattern:
+    """A scalar function of patterns."""
     return App(fn, tuple(lift(a) for a in args))

@@ -14,12 +14,12 @@ from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
 from superopt.rewrite.egraph import Origin
-from superopt.rewrite.match import Found
-from superopt.rewrite.match import Matcher
 from superopt.rewrite.facts import TABLE as FACTS_OF
 from superopt.rewrite.facts import Facts
 from superopt.rewrite.facts import of_leaf
 from superopt.rewrite.facts import of_map
+from superopt.rewrite.match import Found
+from superopt.rewrite.match import Matcher
 from superopt.rewrite.rule import RULES
 from superopt.rewrite.rule import Fact
 from superopt.rewrite.rule import Rule
@@ -51,7 +51,7 @@ class Saturated:
     """An e-graph with the classes of the program's nodes.
 
     ``home``: the class of every node of the program (apply ``graph.find``). ``written``: the
-    e-nodes that stand in the program as it was written. ``roots``: the outputs' classes. ``complete``: no law has more to say.
+    e-nodes that stand in the program as it was written. ``roots``: the classes of the outputs. ``complete``: no law has more to say.
     """
 
     graph: EGraph
@@ -70,7 +70,7 @@ def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = Non
     for cid in dict.fromkeys(home.values()):
         found.written[cid] = graph.nodes(cid)[0]
     chosen = RULES.values() if laws is None else laws
-    matchers = {r.name: Matcher(r) for r in chosen if not r.structural}
+    matchers = {r.name: Matcher(r) for r in chosen if not (r.structural or r.lowering)}
     seen: set[tuple[str, ENode, Found | None]] = set()
     for _ in range(budget.rounds):
         before = (graph.size, len(graph.classes))
@@ -181,9 +181,7 @@ def _flatten(graph: EGraph, budget: Budget) -> None:
             if known is not None and graph.find(known) == graph.find(cid):
                 continue
             changed = True
-            made = (
-                graph.apply(flat.op, flat.args) if isinstance(flat.op, Fn) else graph.add(flat)
-            )
+            made = graph.apply(flat.op, flat.args) if isinstance(flat.op, Fn) else graph.add(flat)
             join(graph, cid, made, Origin(law, node))
         graph.rebuild()
         if not changed:

@@ -42,6 +42,7 @@ DEPTH = 5  # deeper terms are abbreviated
 
 
 def number_text(value: Number) -> str:
+    """An exact number."""
     if isinstance(value, Fraction):
         return str(value)
     return "inf" if value == INF else "-inf"
@@ -65,6 +66,7 @@ def _closed(text: str) -> str:
 
 
 def leaf_text(node: Node) -> str:
+    """A leaf by its name."""
     match node:
         case Const(value=value):
             return number_text(value)

@@ -42,7 +42,6 @@ DOT_STAGES = (1, 2, 3, 4)
 COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # Configs of one launch that are combined with those of other launches
 LEAST_PARTS = 2
-SMALL_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -216,33 +215,3 @@ def _parts(block: BlockGraph, axis: str, sizes: Mapping[str, int], device: Devic
 
 def _described(block: BlockGraph) -> str:
     return " ".join(f"{a}:{type(p).__name__}" for a, p in block.places)
-
-
-def small_configs(graph: KernelGraph, sizes: Mapping[str, int]) -> tuple[Config, ...]:
-    """Configs for running ``graph`` at small sizes: several tiles an axis, with a remainder.
-
-    Walked and grid axes get the largest power of two that is at most half their size and
-    leaves a remainder (dimensions of matrix products get at least 16); a split axis gets
-    three parts.
-    """
-    found = []
-    for run in launches(graph):
-        prof = profile(run)
-        tiles = []
-        parted = [a for a, _ in run.places if a not in sizes]
-        for axis, place in run.places:
-            if place == Grid(tiled=False):
-                continue
-            least = LEAST if axis in prof.dots else 1
-            size = SMALL_PARTS if axis in parted else sizes[axis]
-            tile = power_of_two(size) if isinstance(place, Whole) else _ragged(size)
-            tiles.append((axis, max(least, tile)))
-        found.append(Config(tuple(tiles), SMALL_PARTS if parted else 1))
-    return tuple(found)
-
-
-def _ragged(size: int) -> int:
-    """The largest power of two, at most half of ``size``, that leaves a remainder."""
-    halves = [1 << i for i in range(5) if 2 << i <= size]
-    ragged = [t for t in halves if size % t]
-    return (ragged or halves or [1])[-1]

@@ -38,12 +38,18 @@ Known = frozenset[tuple[Node, Number]]
 NOTHING: Known = frozenset()
 
 
+# Nodes nested deeper than this are not looked into: nothing is excluded for them.
+DEPTH = 80
+
+
 @dataclass
 class Infinities:
     """The specials of the nodes of one kernel."""
 
     block: BlockGraph
     done: dict[tuple[Node, Known], Special] = field(default_factory=dict)
+    signs: dict[tuple[str, Node, Known], bool] = field(default_factory=dict)
+    depth: int = 0
 
     def __post_init__(self) -> None:
         self.carries = {c.name: c for w in self.block.walks for c in w.carries}
@@ -53,7 +59,9 @@ class Infinities:
         key = (node, known)
         if key not in self.done:
             self.done[key] = ANY  # the answer inside a cycle of states
-            self.done[key] = self._of(node, known)
+            self.depth += 1
+            self.done[key] = self._of(node, known) if self.depth < DEPTH else ANY
+            self.depth -= 1
         return self.done[key] - {value for n, value in known if n is node}
 
     def _of(self, node: Node, known: Known) -> Special:
@@ -127,6 +135,31 @@ class Infinities:
 
     def nonzero(self, node: Node, known: Known = NOTHING) -> bool:
         """Whether ``node`` is certainly not zero (it may be undefined)."""
+        return self._sign("nonzero", node, known)
+
+    def positive(self, node: Node, known: Known = NOTHING) -> bool:
+        """Whether ``node``, where it is a finite number, is certainly above zero."""
+        return self._sign("positive", node, known)
+
+    def nonnegative(self, node: Node, known: Known = NOTHING) -> bool:
+        """Whether ``node``, where it is a finite number, is certainly not below zero."""
+        return self._sign("nonnegative", node, known)
+
+    def _sign(self, which: str, node: Node, known: Known) -> bool:
+        key = (which, node, known)
+        if key not in self.signs:
+            self.signs[key] = False  # the answer inside a cycle of states
+            question = {
+                "nonzero": self._nonzero,
+                "positive": self._positive,
+                "nonnegative": self._nonnegative,
+            }[which]
+            self.depth += 1
+            self.signs[key] = self.depth < DEPTH and question(node, known)
+            self.depth -= 1
+        return self.signs[key]
+
+    def _nonzero(self, node: Node, known: Known) -> bool:
         if any(n is node and value == 0 for n, value in known):
             return True
         match node:
@@ -141,8 +174,7 @@ class Infinities:
             case _:
                 return self.positive(node, known)
 
-    def positive(self, node: Node, known: Known = NOTHING) -> bool:
-        """Whether ``node``, where it is a finite number, is certainly above zero."""
+    def _positive(self, node: Node, known: Known) -> bool:
         match node:
             case Const(value=value):
                 return value > 0
@@ -167,8 +199,7 @@ class Infinities:
             case _:
                 return False
 
-    def nonnegative(self, node: Node, known: Known = NOTHING) -> bool:
-        """Whether ``node``, where it is a finite number, is certainly not below zero."""
+    def _nonnegative(self, node: Node, known: Known) -> bool:
         match node:
             case Map(fn=Fn.MUL, args=(left, right)) if left is right:
                 return True

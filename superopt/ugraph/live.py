@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
 
+from superopt.ugraph.infinities import DEPTH
 from superopt.ugraph.infinities import NOTHING
 from superopt.ugraph.infinities import UNDEFINED
 from superopt.ugraph.infinities import Infinities
@@ -66,6 +67,7 @@ class Live:
 
     block: BlockGraph
     done: dict[tuple[Node, Number, Known], Condition] = field(default_factory=dict)
+    depth: int = 0
 
     def __post_init__(self) -> None:
         self.specials = Infinities(self.block)
@@ -74,7 +76,9 @@ class Live:
         """Where ``node`` may differ from ``value``, given what is ``known``."""
         key = (node, value, known)
         if key not in self.done:
-            self.done[key] = self._differs(node, value, known)
+            self.depth += 1
+            self.done[key] = self._differs(node, value, known) if self.depth < DEPTH else True
+            self.depth -= 1
         return self.done[key]
 
     def _differs(self, node: Node, value: Number, known: Known) -> Condition:

@@ -89,6 +89,7 @@ class Atoms:
     exponentials: dict[Ratio, Monomial] = field(default_factory=dict)
 
     def number(self, what: Atom) -> int:
+        """The index of an atom; new ones get the next."""
         if what not in self.index:
             self.index[what] = len(self.known)
             if isinstance(what, Power | Irrational):
@@ -97,9 +98,11 @@ class Atoms:
         return self.index[what]
 
     def value(self, what: Atom) -> Ratio:
+        """An atom as a value."""
         return Ratio(atom(self.number(what)))
 
     def log2e(self, power: int = 1) -> Ratio:
+        """``LOG2E`` to a power (``LN2`` is its inverse)."""
         return Ratio(atom(self.number(Irrational(Constant.LOG2E)), power))
 
     def power(self, exponent: Ratio) -> Ratio:

@@ -33,7 +33,7 @@ from superopt.verify.poly import Poly
 from superopt.verify.poly import Ratio
 from superopt.verify.poly import number
 
-MOST_PATHS = 256
+MOST_PATHS = 2048
 
 
 class Special(Enum):
@@ -72,11 +72,13 @@ Feasible = Callable[["Path"], bool]
 class Path:
     """One sequence of decisions, the conditions they amount to, and the values under them.
 
-    ``lowest``, ``highest``: nodes that may also be minus (plus) infinity.
+    ``lowest``, ``highest``, ``undefined``: nodes that may also be minus (plus) infinity, or
+    have no value.
     """
 
     lowest: Collection[Node]
     highest: Collection[Node]
+    undefined: Collection[Node]
     feasible: Feasible
     decisions: list[bool]
     taken: int = 0
@@ -109,10 +111,8 @@ class Path:
         for known in self.conditions:
             if known.poly == value and known.less == less:
                 return known.holds
-        if self.taken < len(self.decisions):
-            held = self._decide()
-        else:
-            held = self._fork(value, less)
+        known_already = self.taken < len(self.decisions)
+        held = self._decide() if known_already else self._fork(value, less)
         self.conditions.append(Condition(value, less, held))
         return held
 
@@ -129,9 +129,11 @@ class Path:
         return self._decide()
 
     def negative(self, value: Ratio) -> bool:
+        """Whether a value is less than zero."""
         return self.compare(value.sign, less=True)
 
     def zero(self, value: Ratio) -> bool:
+        """Whether a value is zero."""
         return self.compare(_monic(value.top.cleared()), less=False)
 
     # Values ------------------------------------------------------------------------------
@@ -168,6 +170,8 @@ class Path:
     def _leaf(self, node: Node) -> Value:
         if node.kind is Kind.BOOL:
             return self.choice("is true", node)
+        if node in self.undefined and self.choice("is undefined", node):
+            return UNDEFINED
         unit = node.fn.unit if isinstance(node, Reduce) else 0
         if (node in self.lowest or unit == -INF) and self.choice("is -inf", node):
             return MINUS
@@ -177,67 +181,41 @@ class Path:
 
     def apply(self, fn: Fn, args: list[Value]) -> Value:
         """``fn`` of decided, defined values."""
-        match fn, args:
-            case Fn.NOT, [bool() as a]:
-                return not a
-            case Fn.AND, [bool() as a, bool() as b]:
-                return a and b
-            case Fn.OR, [bool() as a, bool() as b]:
-                return a or b
-            case Fn.SUB, [a, b]:
-                return self.plus(a, self.times(b, Ratio(number(-1))))
-            case Fn.ADD, [a, b]:
-                return self.plus(a, b)
-            case Fn.MUL, [a, b]:
-                return self.times(a, b)
-            case Fn.DIV, [a, b]:
-                return self.over(a, b)
-            case Fn.LT, [a, b]:
-                return self.less(a, b)
-            case Fn.LE, [a, b]:
-                return not self.less(b, a)
-            case Fn.EQ, [a, b]:
-                return self.equal(a, b)
-            case Fn.MAX, [a, b]:
-                return b if self.less(a, b) else a
-            case Fn.MIN, [a, b]:
-                return a if self.less(a, b) else b
-            case _, [a] if not isinstance(a, bool):
-                return self._unary(fn, a)
-            case _:
-                raise TypeError(f"{fn.symbol} of {args}")
-
-    def _unary(self, fn: Fn, a: Ratio | Special) -> Value:
+        if fn is Fn.NOT:
+            return args[0] is False
+        if len(args) == 2:
+            return _BINARY[fn](self, *args)
+        (a,) = args
         if isinstance(a, Special):
             return _AT_INFINITY[fn].get(a, UNDEFINED)
-        one = Ratio(number(1))
-        match fn:
-            case Fn.ABS:
-                return self.times(a, Ratio(number(-1))) if self.negative(a) else a
-            case Fn.EXP:
-                return self.atoms.power(a * self.atoms.log2e())
-            case Fn.EXP2:
-                return self.atoms.power(a)
-            case Fn.LOG | Fn.LOG2:
-                if self.negative(a):
-                    return UNDEFINED
-                if self.zero(a):
-                    return MINUS
-                binary = self.atoms.logarithm(a)
-                return binary if fn is Fn.LOG2 else binary * self.atoms.log2e(-1)
-            case Fn.SQRT:
-                return UNDEFINED if self.negative(a) else self.atoms.value(Root(a))
-            case Fn.RSQRT:
-                if self.negative(a) or self.zero(a):
-                    return UNDEFINED
-                return one.over(self.atoms.value(Root(a)), frozenset(self.atoms.positive))
-            case Fn.SIGMOID:
-                return self.over(one, one + self._natural(a * Ratio(number(-1))))
-            case Fn.TANH:
-                small = self._natural(a * Ratio(number(-2)))
-                return self.over(one - small, one + small)
-            case _:
-                return self.atoms.value(Opaque(fn, a))
+        return _UNARY[fn](self, _real(a))
+
+    def _abs(self, a: Ratio) -> Value:
+        return a * _MINUS_ONE if self.negative(a) else a
+
+    def _log2(self, a: Ratio) -> Value:
+        if self.negative(a):
+            return UNDEFINED
+        return MINUS if self.zero(a) else self.atoms.logarithm(a)
+
+    def _log(self, a: Ratio) -> Value:
+        binary = self._log2(a)
+        return binary * self.atoms.log2e(-1) if isinstance(binary, Ratio) else binary
+
+    def _sqrt(self, a: Ratio) -> Value:
+        return UNDEFINED if self.negative(a) else self.atoms.value(Root(a))
+
+    def _rsqrt(self, a: Ratio) -> Value:
+        if self.negative(a) or self.zero(a):
+            return UNDEFINED
+        return _ONE.over(self.atoms.value(Root(a)), frozenset(self.atoms.positive))
+
+    def _sigmoid(self, a: Ratio) -> Value:
+        return self.over(_ONE, _ONE + self._natural(a * _MINUS_ONE))
+
+    def _tanh(self, a: Ratio) -> Value:
+        small = self._natural(a * Ratio(number(-2)))
+        return self.over(_ONE - small, _ONE + small)
 
     def _natural(self, a: Ratio) -> Ratio:
         return self.atoms.power(a * self.atoms.log2e())
@@ -245,12 +223,14 @@ class Path:
     # Arithmetic with infinities ----------------------------------------------------------
 
     def plus(self, a: Value, b: Value) -> Value:
+        """The sum; infinities of different sign have none."""
         if isinstance(a, Special) or isinstance(b, Special):
             found = [x for x in (a, b) if isinstance(x, Special)]
             return found[0] if all(x is found[0] for x in found) else UNDEFINED
         return _real(a) + _real(b)
 
     def sign(self, a: Value) -> int:
+        """-1, 0 or 1."""
         if isinstance(a, Special):
             return 1 if a is PLUS else -1
         if self.zero(_real(a)):
@@ -258,12 +238,14 @@ class Path:
         return -1 if self.negative(_real(a)) else 1
 
     def times(self, a: Value, b: Value) -> Value:
+        """The product; zero times an infinity has none."""
         if isinstance(a, Special) or isinstance(b, Special):
             sign = self.sign(a) * self.sign(b)
             return UNDEFINED if sign == 0 else PLUS if sign > 0 else MINUS
         return _real(a) * _real(b)
 
     def over(self, a: Value, b: Value) -> Value:
+        """The quotient; there is none by zero, or of infinities."""
         if isinstance(b, Special):
             return UNDEFINED if isinstance(a, Special) else Ratio(number(0))
         if self.zero(_real(b)):
@@ -273,11 +255,13 @@ class Path:
         return _real(a).over(_real(b), frozenset(self.atoms.positive))
 
     def less(self, a: Value, b: Value) -> bool:
+        """Whether ``a < b``."""
         if isinstance(a, Special) or isinstance(b, Special):
             return a is not b and (a is MINUS or b is PLUS)
         return self.negative(_real(a) - _real(b))
 
     def equal(self, a: Value, b: Value) -> bool:
+        """Whether ``a == b``."""
         if isinstance(a, Special) or isinstance(b, Special):
             return a is b
         return self.zero(_real(a) - _real(b))
@@ -332,3 +316,30 @@ _AT_INFINITY: dict[Fn, dict[Special, Value]] = {
     Fn.SIGMOID: {PLUS: _ONE, MINUS: _ZERO},
     Fn.ERF: {PLUS: _ONE, MINUS: _MINUS_ONE},
 }
+_BINARY: dict[Fn, Callable[[Path, Value, Value], Value]] = {
+    Fn.AND: lambda p, a, b: a is True and b is True,
+    Fn.OR: lambda p, a, b: a is True or b is True,
+    Fn.ADD: Path.plus,
+    Fn.SUB: lambda p, a, b: p.plus(a, p.times(b, _MINUS_ONE)),
+    Fn.MUL: Path.times,
+    Fn.DIV: Path.over,
+    Fn.LT: Path.less,
+    Fn.LE: lambda p, a, b: not p.less(b, a),
+    Fn.EQ: Path.equal,
+    Fn.MAX: lambda p, a, b: b if p.less(a, b) else a,
+    Fn.MIN: lambda p, a, b: a if p.less(a, b) else b,
+}
+_UNARY: dict[Fn, Callable[[Path, Ratio], Value]] = {
+    Fn.ABS: Path._abs,
+    Fn.EXP: Path._natural,
+    Fn.EXP2: lambda p, a: p.atoms.power(a),
+    Fn.LOG: Path._log,
+    Fn.LOG2: Path._log2,
+    Fn.SQRT: Path._sqrt,
+    Fn.RSQRT: Path._rsqrt,
+    Fn.SIGMOID: Path._sigmoid,
+    Fn.TANH: Path._tanh,
+    Fn.ERF: lambda p, a: p.atoms.value(Opaque(Fn.ERF, a)),
+}
+# Functions with a meaning here; ``WHERE`` and ``NOT`` are decided by the path itself.
+MEANING = frozenset({*_BINARY, *_UNARY, Fn.WHERE, Fn.NOT})

@@ -52,9 +52,7 @@ def compared(
         return None, counts
     where = tuple(int(i) for i in np.argwhere(wrong)[0])
     return (
-        Difference(
-            where[1:], _text(spec, where), _text(graph, where), spec.doubts | graph.doubts
-        ),
+        Difference(where[1:], _text(spec, where), _text(graph, where), spec.doubts | graph.doubts),
         counts,
     )
 
@@ -62,8 +60,8 @@ def compared(
 def _values(functions: Functions, a: FieldArray, b: FieldArray) -> tuple[Bools, Bools]:
     """Where finite values differ, and where that is known."""
     if a.kind is Kind.BOOL or b.kind is Kind.BOOL:
-        (x, sure_x), (y, sure_y) = truth_of(a), truth_of(b)
-        return x != y, sure_x & sure_y
+        (truth_a, sure_a), (truth_b, sure_b) = truth_of(a), truth_of(b)
+        return truth_a != truth_b, sure_a & sure_b
     if a.kind is Kind.INT and b.kind is Kind.INT:
         return exact_of(a) != exact_of(b), np.ones(a.tag.shape, np.bool_)
     a, b = promoted(functions.tower, a), promoted(functions.tower, b)

@@ -27,8 +27,8 @@ from superopt.verify.field import FieldDomain
 from superopt.verify.fieldarray import FieldArray
 from superopt.verify.fieldarray import exact_of
 from superopt.verify.fieldarray import truth_of
-from superopt.verify.refute import counterexample
 from superopt.verify.primes import MOST_LEVELS
+from superopt.verify.refute import counterexample
 from superopt.verify.trials import Trial
 from superopt.verify.trials import trials
 from superopt.verify.verdict import Refuted
@@ -49,6 +49,8 @@ def verify_graph(
     ``Refuted`` if they differ and the difference depends on nothing that was drawn, or was
     found again in float64. ``Unknown`` if they differ otherwise, or if no bound can be computed.
     """
+    if (shape := _signature(program, graph)) is not None:
+        return shape
     draws = 1 if all(p.kind is Kind.REAL for p in program.params) else INTEGER_DRAWS
     points, worst, facts = 0, -math.inf, dict[str, None]()
     sizes: list[str] = []
@@ -63,6 +65,19 @@ def verify_graph(
             facts.update(dict.fromkeys(verdict.facts))
         sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
     return Sampled(points, worst, (*facts, "at sizes " + "; ".join(sizes)))
+
+
+def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
+    """Whether the graph's outputs are named, ordered and stored as the spec's are."""
+    wanted = {s.name: (s.order, s.dtype) for s in program.outputs}
+    if tuple(wanted) != graph.outputs:
+        return Refuted((), f"outputs are {graph.outputs} and should be {tuple(wanted)}")
+    for block in graph.kernels:
+        for store in block.all_stores:
+            got = (store.order, store.dtype)
+            if store.name in wanted and got != wanted[store.name]:
+                return Refuted((), f"{store.name} is {got} and should be {wanted[store.name]}")
+    return None
 
 
 @dataclass
@@ -145,9 +160,7 @@ class _Run:
         return found
 
     def _differs(self, name: str, difference: Difference) -> Verdict:
-        found = counterexample(
-            self.program, self.graph, self.trial, self._integers(), self.seed
-        )
+        found = counterexample(self.program, self.graph, self.trial, self._integers(), self.seed)
         if found is not None:
             return found
         where = f"{name}{list(difference.position)}"

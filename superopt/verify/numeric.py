@@ -64,10 +64,8 @@ def _value(
         case Map(fn=fn, args=args):
             return MEANING[fn](*(_stretched(done[a], a.axes, node.axes) for a in args))
         case Reduce(fn=fn, axis=axis, arg=arg):
-            value = done[arg]
-            dim = value.ndim - len(arg.axes) + arg.axes.index(axis)
-            unit = float(fn.unit)
-            return np.asarray(_FOLD[fn].reduce(value, axis=dim, initial=unit))
+            dim = done[arg].ndim - len(arg.axes) + arg.axes.index(axis)
+            return np.asarray(_FOLD[fn].reduce(done[arg], axis=dim, initial=float(fn.unit)))
         case _:
             raise KeyError(f"no value is given for {node!r}")
 
@@ -76,9 +74,7 @@ def _stretched(value: Array, have: tuple[str, ...], want: tuple[str, ...]) -> Ar
     """Dimensions of length 1 for the axes that are missing (both are sorted)."""
     front = value.ndim - len(have)
     lengths = iter(value.shape[front:])
-    return value.reshape(
-        (*value.shape[:front], *(next(lengths) if a in have else 1 for a in want))
-    )
+    return value.reshape((*value.shape[:front], *(next(lengths) if a in have else 1 for a in want)))
 
 
 def _div(a: Array, b: Array) -> Array:
@@ -134,4 +130,5 @@ def same(a: Array, b: Array, tolerance: float = 1e-7) -> npt.NDArray[np.bool_]:
     """Where two values agree: both undefined, the same infinity, or close."""
     with np.errstate(all="ignore"):
         close = np.abs(a - b) <= tolerance * (1 + np.abs(a) + np.abs(b))
-        return (np.isnan(a) & np.isnan(b)) | (a == b) | (np.isfinite(a) & np.isfinite(b) & close)
+        real = np.isfinite(a) & np.isfinite(b) & close
+        return np.asarray((np.isnan(a) & np.isnan(b)) | (a == b) | real)

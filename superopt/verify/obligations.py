@@ -1,179 +1,91 @@
 """The seven obligations of a repair, each a claim with its own verdict.
 
-Equalities are tried by the solver over the reals, then by the field reading (which knows
-infinities and nested exponentials). What a value can be is said by spans (``repair/span.py``).
+Equalities are decided by ``equality.py`` (solver, else fields), implications by the solver,
+definedness by spans of values (``repair/span.py``) at every point of the producers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
-from fractions import Fraction
 from functools import reduce
 
 from superopt.repair.guard import EXTREMA
+from superopt.repair.guard import ONE
+from superopt.repair.guard import ZERO
 from superopt.repair.guard import Regions
+from superopt.repair.guard import regular_form
 from superopt.repair.record import Repair
 from superopt.repair.record import states
-from superopt.repair.record import to_old
 from superopt.repair.record import words
+from superopt.repair.span import Span
 from superopt.repair.span import span
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Grid
-from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Place
-from superopt.ugraph.levels import Program
-from superopt.ugraph.levels import Store
-from superopt.ugraph.levels import Turn
-from superopt.ugraph.levels import Walk
-from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
-from superopt.ugraph.node import Reduce
-from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
-from superopt.verify.graphs import verify_graph
+from superopt.verify.equality import both
+from superopt.verify.equality import same_value
+from superopt.verify.magnitude import judge_range
+from superopt.verify.smt import RLIMIT
 from superopt.verify.verdict import Proved
-from superopt.verify.verdict import Refuted
-from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
-ZERO = Const(Fraction(0))
-ONE = Const(Fraction(1))
-Equal = Callable[[Node, Node, tuple[Node, ...]], Verdict]
 Claim = tuple[str, Verdict]
 
 
 def judge_repair(
-    repair: Repair, block: BlockGraph, seed: int = 0, equal: Equal | None = None
+    repair: Repair, block: BlockGraph, seed: int = 0, rlimit: int = RLIMIT
 ) -> tuple[Claim, ...]:
-    """Every obligation of ``repair``, which stands in ``block``, with its verdict.
-
-    ``equal`` decides equalities of nodes under facts (default: solver, then field).
-    """
-    decide = equal if equal is not None else _Equality(seed)
-    judge = _Judge(repair, block, decide)
+    """Every obligation of ``repair``, which stands in ``block``, with its verdict."""
+    judge = _Judge(repair, block, seed, rlimit)
     return (
         ("separation", judge.separation()),
         ("endomorphism", judge.endomorphism()),
         ("composition", judge.composition()),
         ("combination", judge.combination()),
         ("domain", judge.domain()),
-        ("range", judge.range()),
+        ("range", judge_range(repair, judge.regions, rlimit)),
         ("scope", judge.scope()),
     )
-
-
-def both(verdicts: Sequence[Verdict]) -> Verdict:
-    """All of several claims: the weakest evidence. No claim at all is proved."""
-    for kind in (Refuted, Unknown):
-        for verdict in verdicts:
-            if isinstance(verdict, kind):
-                return verdict
-    sampled = [v for v in verdicts if isinstance(v, Sampled)]
-    if sampled:
-        facts = tuple(dict.fromkeys(f for v in sampled for f in v.facts))
-        worst = max(v.log2_bound for v in sampled)
-        return Sampled(min(v.points for v in sampled), worst, facts)
-    proved = [v for v in verdicts if isinstance(v, Proved)]
-    by = ", ".join(dict.fromkeys(v.by for v in proved)) or "nothing to show"
-    return Proved(by, tuple(dict.fromkeys(f for v in proved for f in v.facts)))
-
-
-class _Equality:
-    """Decides equalities of nodes in which states stand for arbitrary values."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.done: dict[tuple[Node, Node, tuple[Node, ...]], Verdict] = {}
-
-    def __call__(self, left: Node, right: Node, facts: tuple[Node, ...]) -> Verdict:
-        if left is right:
-            return Proved("identity")
-        key = (left, right, facts)
-        if key not in self.done:
-            self.done[key] = self._decided(*_opened(left, right, facts))
-        return self.done[key]
-
-    def _decided(self, left: Node, right: Node, facts: tuple[Node, ...]) -> Verdict:
-        return _in_fields(left, right, self.seed)
-
-
-def _opened(
-    left: Node, right: Node, facts: tuple[Node, ...]
-) -> tuple[Node, Node, tuple[Node, ...]]:
-    """The nodes with states, and folds without states, as tensors of their own."""
-    by: dict[Node, Node] = {}
-    roots = [left, right, *facts]
-    moving: set[Node] = set()
-    for node in topo(roots):
-        if isinstance(node, State):
-            by[node] = Input(f"{node.carry}.{'old' if node.old else 'new'}", node.over, "fp32")
-            moving.add(node)
-        elif any(c in moving for c in _below(node)):
-            moving.add(node)
-        elif isinstance(node, Reduce):
-            by[node] = Input(f"fold{len(by)}", node.axes, "fp32")
-    return substitute(left, by), substitute(right, by), tuple(substitute(f, by) for f in facts)
-
-
-def _below(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Map(args=args):
-            return args
-        case Reduce(arg=arg):
-            return (arg,)
-        case _:
-            return ()
-
-
-def _in_fields(left: Node, right: Node, seed: int) -> Verdict:
-    """Equality at random points: both as outputs of a kernel without walks."""
-    order = tuple(dict.fromkeys((*left.axes, *right.axes)))
-    below = topo([left, right])
-    params = tuple(n for n in below if isinstance(n, Input | Scalar))
-    folded = tuple(dict.fromkeys(n.axis for n in below if isinstance(n, Reduce)))
-    grid: tuple[tuple[str, Place], ...] = tuple((a, Grid()) for a in order)
-    program = Program("claim", params, (Store("out", order, "fp32", left),))
-    block = BlockGraph(
-        (*grid, *((a, Whole()) for a in folded)),
-        (),
-        (Store("out", order, "fp32", right),),
-        tuple(Turn(a) for a in order),
-    )
-    return verify_graph(program, KernelGraph("claim", params, ("out",), (block,)), seed)
 
 
 class _Judge:
     """The claims of one repair."""
 
-    def __init__(self, repair: Repair, block: BlockGraph, equal: Equal) -> None:
+    def __init__(self, repair: Repair, block: BlockGraph, seed: int, rlimit: int) -> None:
         self.repair = repair
-        self.block = block
-        self.equal = equal
-        names = [c.name for c in repair.components]
-        self.walk = next(w for w in block.walks if names[0] in w.components)
-        first = [c.name for c in self.walk.carries].index(names[0])
-        self.before = self.walk.carries[:first]
-        index = block.walks.index(self.walk)
-        self.final = tuple(c for w in block.walks[:index] for c in w.carries)
-        self.regions = Regions(self.before, self.final)
-        self.positive = tuple(
-            Map(Fn.LT, (ZERO, s)) for s, v in self.regions.regular.items() if v.positive
-        )
+        self.seed = seed
+        self.rlimit = rlimit
+        first = repair.components[0].name
+        self.walk = next(w for w in block.walks if first in w.components)
+        index = [c.name for c in self.walk.carries].index(first)
+        walks = block.walks[: block.walks.index(self.walk)]
+        final = tuple(c for w in walks for c in w.carries)
+        self.regions = Regions(self.walk.carries[:index], final)
+        self.regular = self.regions.regular
 
-    # 1
+    def equal(
+        self,
+        left: Node,
+        right: Node,
+        facts: tuple[Node, ...] = (),
+        lowest: tuple[Node, ...] = (),
+    ) -> Verdict:
+        return same_value(left, right, facts, lowest, self.seed, self.rlimit)
+
     def separation(self) -> Verdict:
-        """The separated form equals ``g``."""
-        found = [self.equal(self._regular(self.repair.term), self.repair.separated, self.positive)]
+        """The separated form equals ``g``, and the reference what it stands for."""
+        term = regular_form(self.repair.term, self.repair.axis, self.regions.points)[0]
+        found = [self.equal(term, self.repair.separated, self._signs([term]))]
         for size, state in self.repair.reference:
             counts = [c for c in self.walk.carries if c.state is state]
             ones = counts and span(counts[0].term, {}).point == 1 and not counts[0].moves
@@ -181,105 +93,140 @@ class _Judge:
             found.append(Proved("a sum of ones") if ones else Unknown(why))
         return both(found)
 
-    def _regular(self, term: Node) -> Node:
-        from superopt.repair.guard import regular_form
+    def _signs(
+        self, roots: list[Node], like: Mapping[Node, Node] | None = None
+    ) -> tuple[Node, ...]:
+        """The signs of the states below ``roots``; ``like``: states that mean another."""
+        facts: list[Node] = []
+        for node in topo(roots):
+            known: Span | None = self.regular.get((like or {}).get(node, node))
+            if isinstance(node, State) and known is not None and known.nonnegative:
+                facts.append(Map(Fn.LT if known.positive else Fn.LE, (ZERO, node)))
+            elif isinstance(node, Size):
+                facts.append(Map(Fn.LT, (ZERO, node)))
+        return tuple(facts)
 
-        return regular_form(term, self.repair.axis, self.regions.points)[0]
-
-    # 2
     def endomorphism(self) -> Verdict:
         """A factor acts alike on a fold and on what was folded."""
         fold, action = self.repair.fold, self.repair.action
-        if self.repair.deferred:
-            factors = [a for a, _ in self.repair.parts]
-        else:
-            factors = [f for row in self.repair.factors for f in row if f is not None]
-        p, q, f = (Input(name, ("i",), "fp32") for name in ("p", "q", "f"))
-        left = Map(action, (Map(fold, (p, q)), f))
-        right = Map(fold, (Map(action, (p, f)), Map(action, (q, f))))
-        if fold in EXTREMA and action is Fn.MUL:
-            wrong = [x for x in factors if not span(x, self.regions.regular).nonnegative]
+        if fold in EXTREMA and action is Fn.ADD:
+            return Proved("adding a number keeps the order")
+        if fold in EXTREMA:
+            wrong = [f for f in self._factors() if not span(f, self.regular).nonnegative]
             if wrong:
                 return Unknown(f"{words(wrong[0])} may be negative")
-            return Proved("monotone: a product with a factor of at least 0", ("factor >= 0",))
-        if fold in EXTREMA:
-            return Proved("monotone: a sum")
-        return self.equal(left, right, ())
+            return Proved("multiplying by a number of at least 0 keeps the order")
+        p, q, f = (Input(name, ("i",), "fp32") for name in ("p", "q", "f"))
+        left = Map(action, (Map(fold, (p, q)), f))
+        return self.equal(left, Map(fold, (Map(action, (p, f)), Map(action, (q, f)))))
 
-    # 3
+    def _factors(self) -> list[Node]:
+        if self.repair.deferred:
+            return [a for a, _ in self.repair.parts]
+        return [f for row in self.repair.factors for f in row if f is not None]
+
     def composition(self) -> Verdict:
-        """Moving to the same place is nothing, and two moves are one."""
+        """Moving nowhere is nothing, and two moves are one (off the points)."""
         if self.repair.deferred:
             return Proved("nothing moves")
-        still = {s: State(s.carry, s.over) for s in self._old_states()}
-        rank = self.repair.rank
+        rank, still = range(self.repair.rank), self._named("")
         found: list[Verdict] = []
-        one, none = (ZERO, None) if self.repair.action is Fn.ADD else (ONE, ZERO)
-        for i in range(rank):
-            for j in range(rank):
+        for i in rank:
+            for j in rank:
                 factor = self.repair.factors[i][j]
                 if factor is not None:
-                    want = one if i == j else none
-                    assert want is not None
-                    found.append(self.equal(substitute(factor, still), want, self.positive))
+                    here = substitute(factor, still)
+                    same = ONE if i == j and self.repair.action is Fn.MUL else ZERO
+                    found.append(self.equal(here, same, self._signs([here])))
                 found.append(self._two_moves(i, j))
         return both(found)
 
+    def _named(self, suffix: str) -> dict[Node, Node]:
+        """Every old state under another name, as a new one."""
+        olds = [n for n in topo(self._factors()) if isinstance(n, State) and n.old]
+        return {s: State(s.carry + suffix, s.over) for s in olds}
+
     def _two_moves(self, i: int, k: int) -> Verdict:
-        """Old to a value between, and from there to new; the producers' values are free."""
-        between = {s: State(f"{s.carry}.mid", s.over) for s in self._old_states()}
-        first: dict[Node, Node] = {
-            State(s.carry, s.over): m for s, m in between.items()
-        }  # old -> between
-        second: dict[Node, Node] = dict(between)  # between -> new
+        """From old to a value between, and from there to new: one entry of the product."""
+        between = self._named(".mid")
+        arrive: dict[Node, Node] = {
+            State(s.carry, s.over): m for s, m in between.items() if isinstance(s, State)
+        }
+        factors, action = self.repair.factors, self.repair.action
         steps: list[Node] = []
         for j in range(self.repair.rank):
-            after, before = self.repair.factors[i][j], self.repair.factors[j][k]
+            after, before = factors[i][j], factors[j][k]
             if after is not None and before is not None:
-                pair = (substitute(after, second), substitute(before, first))
-                steps.append(Map(self.repair.action, pair))
-        direct = self.repair.factors[i][k]
-        if not steps or direct is None:
-            zero = direct is None and not steps
-            if zero or self.repair.action is Fn.ADD:
-                same = zero or direct is None
-                return Proved("identity") if same and not steps else Unknown("moves differ")
-            total = reduce(lambda a, b: Map(Fn.ADD, (a, b)), steps) if steps else ZERO
-            return self.equal(total, direct if direct is not None else ZERO, self._facts(between))
+                pair = (substitute(after, between), substitute(before, arrive))
+                steps.append(Map(action, pair))
+        direct = factors[i][k]
+        if not steps and direct is None:
+            return Proved("identity")
+        if not steps or (direct is None and action is Fn.ADD):
+            return Unknown(f"entry {i}, {k} of the change of basis comes from nowhere")
         total = reduce(lambda a, b: Map(self.repair.fold, (a, b)), steps)
-        return self.equal(total, direct, self._facts(between))
+        like: dict[Node, Node] = {m: n for n, m in arrive.items()}
+        one = direct if direct is not None else ZERO
+        return self.equal(total, one, self._signs([total, one], like))
 
-    def _old_states(self) -> list[State]:
-        factors = [f for row in self.repair.factors for f in row if f is not None]
-        both_ends = [n for n in topo(factors) if isinstance(n, State)]
-        return list(dict.fromkeys(State(s.carry, s.over, old=True) for s in both_ends))
-
-    def _facts(self, between: Mapping[State, State]) -> tuple[Node, ...]:
-        facts = list(self.positive)
-        for state, middle in between.items():
-            new = State(state.carry, state.over)
-            if self.regions.regular.get(new, self.regions.regular.get(state)) is not None:
-                values = self.regions.regular[new]
-                facts += [Map(Fn.LT, (ZERO, middle))] if values.positive else []
-        return tuple(facts)
-
-    # 4
     def combination(self) -> Verdict:
-        """Joining segments is associative and has a unit, component by component."""
+        """Joining segments is associative and has a unit, component by component.
+
+        On reachable states: where an extremum is at its unit, what moves with it is at its own.
+        """
         mine = [c.name for c in self.repair.components]
-        segments = [self._segment(i) for i in range(3)]
-        left = self._joined(self._joined(segments[0], segments[1]), segments[2])
-        right = self._joined(segments[0], self._joined(segments[1], segments[2]))
-        units = {c.name: Const(c.fold.unit) for c in self._carries()}
-        found = [self.equal(left[name], right[name], ()) for name in mine]
-        first: dict[str, Node] = dict(units)
+        a, b, c = (self._segment(i) for i in range(3))
+        left = self._joined(self._joined(a, b), c)
+        right = self._joined(a, self._joined(b, c))
+        units: dict[str, Node] = {c.name: Const(c.fold.unit) for c in self._carries()}
+        found: list[Verdict] = []
         for name in mine:
-            found.append(self.equal(self._joined(first, segments[0])[name], segments[0][name], ()))
-            found.append(self.equal(self._joined(segments[0], first)[name], segments[0][name], ()))
+            found.append(self._equal_segments(left[name], right[name]))
+            for joined in (self._joined(units, a), self._joined(a, units)):
+                found.append(self._equal_segments(joined[name], a[name]))
         return both(found)
 
+    def _equal_segments(self, left: Node, right: Node) -> Verdict:
+        """Equality on reachable states, infinities included."""
+        leaves = [n for n in topo([left, right]) if isinstance(n, State)]
+        low = tuple(n for n in leaves if self._carry_of(n).fold is Fn.MAX)
+        sizes = (n for n in topo([left, right]) if isinstance(n, Size))
+        facts: list[Node] = [Map(Fn.LT, (ZERO, n)) for n in sizes]
+        facts += [f for leaf in leaves for f in self._reachable(leaf)]
+        return self.equal(left, right, tuple(facts), low)
+
+    def _carry_of(self, segment: State) -> Carry:
+        return self.walk.components[segment.carry.rsplit(".", 1)[0]]
+
+    def _reachable(self, leaf: State) -> Iterator[Node]:
+        """What holds of a state at the end of a segment.
+
+        At a point of a producer what depends on it has one value; off its points it has the
+        sign that its terms give it.
+        """
+        number = leaf.carry.rsplit(".", 1)[1]
+        carry = self._carry_of(leaf)
+        guarded = {g.condition for g in self.repair.guards if g.component == carry.name}
+        off: list[Node] = []
+        for point in self.regions.points:
+            p = point.producer
+            there = Map(Fn.EQ, (State(f"{p.name}.{number}", p.over), Const(point.value)))
+            value = self.regions.at_point(point, False, True).get(carry.state)
+            one = value.point if value is not None else None
+            if one is None and point.condition([carry.term], old=True) in guarded:
+                one = carry.fold.unit
+            if one is not None:
+                off.append(there)
+                if p is not carry:
+                    same = Map(Fn.EQ, (leaf, Const(one)))
+                    yield Map(Fn.OR, (Map(Fn.NOT, (there,)), same))
+        known = self.regular.get(carry.state)
+        if known is not None and known.nonnegative:
+            sign = Map(Fn.LT if known.positive else Fn.LE, (ZERO, leaf))
+            yield reduce(lambda a, b: Map(Fn.OR, (b, a)), off, sign)
+
     def _carries(self) -> tuple[Carry, ...]:
-        """The components and everything that their moves depend on, in the order of the walk."""
+        """The components and all that their moves depend on, in the order of the walk."""
         wanted = {c.name for c in self.repair.components}
         for carry in reversed(self.walk.carries):
             if carry.name in wanted:
@@ -305,52 +252,40 @@ class _Judge:
             total[carry.name] = Map(carry.fold, (ends[0], ends[1]))
         return total
 
-    # 5
     def domain(self) -> Verdict:
         """Factors and terms are defined for every value that a prefix can have."""
-        for carry in self.repair.components:
-            for move in carry.moves:
-                if span(move.factor, self.regions.regular).nan:
-                    return Unknown(f"the factor {words(move.factor)} may be undefined")
-            if span(carry.term, self.regions.regular).nan:
-                return Unknown(f"the term {words(carry.term)} may be undefined")
-            for point in self.regions.points:
-                where = f"while {point.producer.name} is {point.value}"
-                at_point = [self.regions.at_point(point, True, new) for new in (False, True)]
+        places = [("", self.regular, self.regular)]
+        for point in self.regions.points:
+            where = f" while {point.producer.name} is {point.value}"
+            moved, stayed = (self.regions.at_point(point, True, new) for new in (False, True))
+            places.append((where, moved, moved))
+            counted = point.empty and point.producer.fold not in EXTREMA
+            places.append((where, stayed, self.regular if counted else stayed))
+        for where, old, new in places:
+            for carry in self.repair.components:
                 for move in carry.moves:
-                    if any(span(move.factor, known).nan for known in at_point):
-                        return Unknown(f"the factor {words(move.factor)} is undefined {where}")
-                counted = point.empty and point.producer.fold not in EXTREMA
-                if not counted and span(carry.term, at_point[1]).nan:
-                    return Unknown(f"the term {words(carry.term)} is undefined {where}")
-        value = span(self.repair.finalise, self.regions.regular)
-        if self.repair.deferred and value.nan:
+                    if span(move.factor, old).nan:
+                        return Unknown(f"the factor {words(move.factor)} is undefined{where}")
+                if span(carry.term, new).nan:
+                    return Unknown(f"the term {words(carry.term)} is undefined{where}")
+        everything = Regions(self.walk.carries).regular
+        if self.repair.deferred and span(self.repair.finalise, everything).nan:
             return Unknown(f"the value {words(self.repair.finalise)} may be undefined")
         return Proved("spans of values", ("inputs are finite",))
 
-    # 6
-    def range(self) -> Verdict:
-        """No exponential grows, one of a tile is 1, and no difference cancels."""
-        return Unknown("not judged yet")
-
-    # 7
     def scope(self) -> Verdict:
-        """What is read between the folds is current: nobody reads a moving value as final."""
-        mine = set(self.walk.components)
+        """Nobody reads a moving value as a final one, an old one as new, or one too early."""
         order = [c.name for c in self.walk.carries]
-        for carry in self.walk.carries:
-            read = [n for n in topo([carry.term]) if isinstance(n, State) and n.carry in mine]
+        mine = {c.name for c in self.repair.components}
+        for place, carry in enumerate(self.walk.carries):
+            read = [n for n in topo([carry.term]) if isinstance(n, State) and n.carry in order]
             if any(n.old for n in read):
                 return Unknown(f"the term of {carry.name} reads an old value")
-            late = [n for n in read if order.index(n.carry) >= order.index(carry.name)]
-            if late:
+            if late := [n for n in read if order.index(n.carry) >= place]:
                 return Unknown(f"the term of {carry.name} reads {late[0].carry} too early")
-            if read and not carry.moves and carry.name == self.repair.components[0].name:
+            if read and not carry.moves and (carry.name in mine or mine & set(states(carry.term))):
                 return Unknown(f"{carry.name} reads moving values and does not move")
         for store in self.walk.stores:
-            if any(n in mine for n in states(store.value)):
+            if any(n in order for n in states(store.value)):
                 return Unknown(f"{store.name!r} stores a value that still moves")
         return Proved("the structure of the walk")
-
-
-__all__ = ["both", "judge_repair", "to_old", "Walk"]

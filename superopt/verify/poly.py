@@ -36,6 +36,7 @@ class Poly:
         return poly((times(m, n), c * d) for m, c in self.terms for n, d in other.terms)
 
     def scaled(self, factor: Fraction) -> Poly:
+        """Times a number."""
         return Poly(tuple((m, c * factor) for m, c in self.terms)) if factor else ZERO
 
     def shifted(self, by: Monomial) -> Poly:
@@ -55,6 +56,7 @@ class Poly:
 
     @property
     def atoms(self) -> list[int]:
+        """The atoms that occur, in order."""
         return sorted({a for m, _ in self.terms for a, _ in m})
 
     def cleared(self) -> Poly:
@@ -67,6 +69,7 @@ class Poly:
 
 
 def poly(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
+    """A polynomial from terms in any order; equal monomials are added."""
     found: dict[Monomial, Fraction] = {}
     for monomial, coefficient in terms:
         found[monomial] = found.get(monomial, Fraction(0)) + coefficient
@@ -77,6 +80,7 @@ def poly(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
 
 
 def times(a: Monomial, b: Monomial) -> Monomial:
+    """The product of monomials."""
     powers = dict(a)
     for atom, power in b:
         powers[atom] = powers.get(atom, 0) + power
@@ -84,14 +88,17 @@ def times(a: Monomial, b: Monomial) -> Monomial:
 
 
 def inverse(a: Monomial) -> Monomial:
+    """The monomial with all exponents negated."""
     return tuple((x, -p) for x, p in a)
 
 
 def number(value: Fraction | int) -> Poly:
+    """A constant polynomial."""
     return poly([((), Fraction(value))])
 
 
 def atom(index: int, power: int = 1) -> Poly:
+    """One atom to a power."""
     return poly([(((index, power),), Fraction(1))])
 
 
@@ -135,4 +142,5 @@ class Ratio:
 
     @property
     def constant(self) -> Fraction | None:
+        """The value, if it is a number."""
         return self.top.constant if self.bottom == ONE else None

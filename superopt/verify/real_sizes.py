@@ -1,7 +1,7 @@
 """Float checks at the sizes of a case, on the device: inputs, references and limits in torch.
 
-A float64 reference of a whole case does not fit a GPU. Axes that nothing folds and no mask reads are
-therefore sampled: the kernel runs at full size, and outputs are compared at some positions.
+A float64 reference of a whole case does not fit a GPU. Axes that nothing folds and no mask reads
+are therefore sampled: the kernel runs at full size, outputs are compared at some positions.
 """
 
 from __future__ import annotations

@@ -15,13 +15,17 @@ from typing import Any
 import numpy as np
 import z3
 
+from superopt.rewrite.show import node_text
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
-from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
+from superopt.ugraph.walk import substitute
 from superopt.verify.atoms import Atom
 from superopt.verify.atoms import Atoms
 from superopt.verify.atoms import Irrational
@@ -61,15 +65,16 @@ def prove_equal(
     *,
     lowest: Collection[Node] = (),
     highest: Collection[Node] = (),
+    undefined: Collection[Node] = (),
 ) -> Verdict:
     """Whether ``left`` and ``right`` are one value wherever all ``facts`` hold.
 
     One value means: both undefined, the same infinity, or the same real. Leaves (inputs,
     states, folds) are finite reals; those in ``lowest`` may also be minus infinity, those in
-    ``highest`` plus infinity. A fold by max (min) may always be its unit. ``facts`` are
-    truth-valued terms, such as ``Map(Fn.LE, (old, new))``.
+    ``highest`` plus infinity, those in ``undefined`` may have no value. A fold by max (min)
+    may always be its unit. ``facts`` are truth-valued terms, such as ``Map(Fn.LE, (old, new))``.
     """
-    return _Question(left, right, tuple(facts), rlimit, lowest, highest).answer()
+    return _Question(left, right, tuple(facts), rlimit, lowest, highest, undefined).answer()
 
 
 def prove_implies(
@@ -107,6 +112,7 @@ class _Question:
     rlimit: int
     lowest: Collection[Node]
     highest: Collection[Node]
+    undefined: Collection[Node] = ()
 
     def answer(self) -> Verdict:
         failed: Verdict | None = None
@@ -119,11 +125,11 @@ class _Question:
         except (TooManyPaths, TooLarge) as why:
             failed = Unknown(str(why))
         if failed is None:
-            return Proved("z3/reals", tuple(_text(f) for f in self.facts))
+            return Proved("z3/reals", tuple(node_text(f) for f in self.facts))
         return self._sampled() or failed
 
     def _start(self, decisions: list[bool]) -> Path:
-        return Path(self.lowest, self.highest, _feasible, decisions)
+        return Path(self.lowest, self.highest, self.undefined, _feasible, decisions)
 
     def _run(self, path: Path) -> None:
         for fact in self.facts:
@@ -142,9 +148,10 @@ class _Question:
             if not difference.top.terms:
                 return None
             if any(isinstance(a, Log2) for a in path.atoms.known):
-                path.atoms.power(difference)  # a logarithm is compared by its power
+                # A logarithm is compared by its power.
+                path.atoms.power(difference * path.atoms.log2e())
             solver = _solver(path, self.rlimit)
-            solver.add(_expression(path.atoms, difference.top.cleared()) != 0)
+            solver.add(_expression(difference.top.cleared()) != 0)
         elif left is right or (isinstance(left, bool) and left == right):
             return None
         else:
@@ -166,7 +173,7 @@ class _Question:
             if what == "is true":
                 values[node] = float(held)
             elif held:
-                values[node] = float(what.removeprefix("is "))
+                values[node] = _NUMBER[what]
         for index, known in enumerate(path.atoms.known):
             if isinstance(known, Leaf):
                 found = model.eval(_variable(index), model_completion=True)
@@ -202,7 +209,8 @@ class _Question:
         free = {n: _flat(n) for n in by}
         roots = [self.left, *([self.right] if self.right is not None else []), *self.facts]
         points = len(next(iter(by.values()))) if by else 1
-        found = evaluate([_scalar(r, free) for r in roots], {free[n]: v for n, v in by.items()}, {})
+        flat = [substitute(r, free) for r in roots]
+        found = evaluate(flat, {free[n]: v for n, v in by.items()}, {})
         found = [np.broadcast_to(f, (points,)) for f in found]
         sides = 1 if self.right is None else 2
         held = np.ones(points, dtype=bool)
@@ -214,7 +222,7 @@ class _Question:
             return None
         at = int(np.argmax(wrong))
         shown = " and ".join(f"{float(f[at]):.6g}" for f in found[:sides])
-        named = tuple((_text(n), f"{float(v[at]):.6g}") for n, v in by.items())
+        named = tuple((node_text(n), f"{float(v[at]):.6g}") for n, v in by.items())
         return Refuted(named, f"the values are {shown}")
 
     def _leaves(self) -> list[Node]:
@@ -235,6 +243,8 @@ class _Question:
         return list(found)
 
 
+_NUMBER = {"is -inf": -np.inf, "is inf": np.inf, "is undefined": np.nan}
+
 # The solver ------------------------------------------------------------------------------
 
 
@@ -248,7 +258,7 @@ def _solver(path: Path, rlimit: int) -> Any:
     solver.set(rlimit=rlimit)
     atoms = path.atoms
     for condition in path.conditions:
-        value = _expression(atoms, condition.poly)
+        value = _expression(condition.poly)
         test = value < 0 if condition.less else value == 0
         solver.add(test if condition.holds else z3.Not(test))
     for index in range(len(atoms.known)):
@@ -267,9 +277,8 @@ def _monomial(monomial: Monomial) -> Any:
     return z3.Product(*parts) if parts else z3.RealVal(1)
 
 
-def _expression(atoms: Atoms, value: Poly) -> Any:
+def _expression(value: Poly) -> Any:
     """A polynomial without negative exponents."""
-    del atoms
     terms = [z3.Q(c.numerator, c.denominator) * _monomial(m) for m, c in value.terms]
     return z3.Sum(*terms) if terms else z3.RealVal(0)
 
@@ -294,13 +303,13 @@ def _meaning(atoms: Atoms, index: int) -> list[Any]:
         case Irrational():
             return [me > z3.Q(13, 20), me < 4]
         case Power(exponent=exponent):
-            return [me > 0, *_power_of(atoms, exponent, me, z3.RealVal(1))]
+            return [me > 0, *_power_of(exponent, me, z3.RealVal(1))]
         case Root(of=of) | Log2(of=of) | Quotient(of=of) | Opaque(of=of):
             return _defined_by(atoms, known, of, me)
 
 
 def _defined_by(atoms: Atoms, known: Atom, of: Ratio, me: Any) -> list[Any]:
-    top, bottom = (_expression(atoms, p) for p in _sides(of))
+    top, bottom = (_expression(p) for p in _sides(of))
     match known:
         case Root():
             return [me >= 0, me * me * bottom == top]
@@ -313,9 +322,9 @@ def _defined_by(atoms: Atoms, known: Atom, of: Ratio, me: Any) -> list[Any]:
             return [me > -1, me < 1] if isinstance(known, Opaque) and known.fn is Fn.ERF else []
 
 
-def _power_of(atoms: Atoms, exponent: Ratio, power: Any, one: Any) -> list[Any]:
+def _power_of(exponent: Ratio, power: Any, one: Any) -> list[Any]:
     """An exponential compares with 1 as its exponent compares with 0."""
-    value = _expression(atoms, exponent.sign)
+    value = _expression(exponent.sign)
     return [(value > 0) == (power > one), (value == 0) == (power == one)]
 
 
@@ -332,11 +341,11 @@ def _monotone(atoms: Atoms) -> list[Any]:
     whole = list(atoms.exponentials.items())
     for exponent, monomial in whole:
         if len(exponent.top.terms) > 1:
-            found += _power_of(atoms, exponent, *_split(monomial))
+            found += _power_of(exponent, *_split(monomial))
     for i, (p, m) in enumerate(whole[:MOST_PAIRS]):
         for q, n in whole[:i]:
             try:
-                difference = _expression(atoms, (p - q).sign)
+                difference = _expression((p - q).sign)
             except TooLarge:
                 continue
             (a, b), (c, d) = _split(m), _split(n)
@@ -351,7 +360,7 @@ def _congruent(atoms: Atoms) -> list[Any]:
     for place, (i, a) in enumerate(opaque):
         for j, b in opaque[:place]:
             if type(a) is type(b) and getattr(a, "fn", None) is getattr(b, "fn", None):
-                equal = _expression(atoms, (a.of - b.of).top.cleared()) == 0
+                equal = _expression((a.of - b.of).top.cleared()) == 0
                 found.append(z3.Implies(equal, _variable(i) == _variable(j)))
     return found
 
@@ -366,30 +375,19 @@ def _as_float(value: Any) -> float:
 
 
 def _is_unknown(node: Node) -> bool:
-    name = type(node).__name__
-    return isinstance(node, Reduce) or name not in ("Map", "Const", "Named")
+    return not isinstance(node, Map | Const | Named)
 
 
 def _flat(node: Node) -> Node:
     """A stand-in without axes for an unknown, for evaluation at points."""
-    from superopt.ugraph.node import Scalar
-
     return Scalar(node.key, {Kind.REAL: "fp32", Kind.INT: "int32", Kind.BOOL: "bool"}[node.kind])
 
 
-def _scalar(node: Node, by: dict[Node, Node]) -> Node:
-    from superopt.ugraph.walk import substitute
-
-    return substitute(node, by)
-
-
-def _text(node: Node) -> str:
-    from superopt.rewrite.show import node_text
-
-    return node_text(node)
-
-
 def _shown(value: Value) -> str:
-    return value.value if isinstance(value, Special) else str(value) if isinstance(
-        value, bool
-    ) else "a real"
+    return (
+        value.value
+        if isinstance(value, Special)
+        else str(value)
+        if isinstance(value, bool)
+        else "a real"
+    )

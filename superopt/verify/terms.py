@@ -25,7 +25,7 @@ from superopt.ugraph.scalar import Number
 Key = tuple[object, ...]
 
 
-class Undecided(SuperoptError):
+class UndecidedError(SuperoptError):
     """A state depends on the sign of data, so the element has no single expression."""
 
 
@@ -92,7 +92,9 @@ class Terms:
             return a
         special = [x for x in (a, b) if x == self.undefined or self.infinite(x)]
         if special:
-            raise Undecided("a comparison of data decides whether a value is infinite or undefined")
+            raise UndecidedError(
+                "a comparison of data decides whether a value is infinite or undefined"
+            )
         return self.term(Term("where", (c, a, b)))
 
     def add(self, a: int, b: int) -> int:
@@ -139,7 +141,7 @@ class Terms:
                 return int(np.prod(signs))
             if len(set(signs)) == 1:
                 return signs[0]
-        raise Undecided("an infinity is multiplied by a number of unknown sign")
+        raise UndecidedError("an infinity is multiplied by a number of unknown sign")
 
     def negate(self, a: int) -> int:
         """-a."""
@@ -168,6 +170,10 @@ class Terms:
         if value == INF:
             return a
         return self.num(Fraction(1)) if value == 0 else self.term(Term("exp", (a,)))
+
+    def term_exp(self, a: int) -> int:
+        """exp(a), of an element that is compared by its exponential."""
+        return a if a == self.undefined else self.exp(a)
 
     def log(self, a: int) -> int:
         """log(a)."""
@@ -204,7 +210,7 @@ class Terms:
         return self.term(Term("named", (), name.value))
 
     def _extremum(self, fn: Fn, args: Sequence[int], exact: bool) -> int:
-        lost = fn.unit
+        lost = float(fn.unit)
         if any(self.infinite(a) == -lost for a in args):
             return self.num(-lost)
         found: set[int] = set()
@@ -213,9 +219,8 @@ class Terms:
             found |= set(t.args) if t.op == fn.symbol else {a}
         found = {a for a in found if self.number(a) != lost}
         if len(found) > 1 and exact:
-            numbers = [self.number(a) for a in found]
-            pick = max if fn is Fn.MAX else min
-            return self.num(pick(n for n in numbers if n is not None))
+            numbers = [n for n in map(self.number, found) if n is not None]
+            return self.num(max(numbers) if fn is Fn.MAX else min(numbers))
         if len(found) > 1:
             return self.term(Term(fn.symbol, tuple(sorted(found))))
         return found.pop() if found else self.num(lost)

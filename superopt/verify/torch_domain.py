@@ -1,7 +1,7 @@
 """The float domain on torch tensors, so that references at real sizes are computed on a GPU.
 
-It has the rules of ``ugraph.floats.FloatDomain``; with ``operand`` and ``seed`` also those of the two
-domains of ``domains.py``.
+It has the rules of ``ugraph.floats.FloatDomain``; with ``operand`` and ``seed`` also those of the
+two domains of ``domains.py``.
 """
 
 from __future__ import annotations

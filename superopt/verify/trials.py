@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from superopt.ugraph.evaluate import evaluate_node
+from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
 from superopt.ugraph.node import Size
+from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
 from superopt.ugraph.walk import topo
 
@@ -58,26 +65,54 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     """The choices, those first that refute most wrong graphs.
 
     Walked axes get several tiles with a remainder, exactly full tiles, one position and none;
-    parts of a split are full, short and empty. Other axes get pairwise different small sizes.
+    parts of a split are full, short and empty. Axes whose positions are compared get sizes on
+    both sides of one another. Other axes get pairwise different small sizes.
     """
     axes = axes_of(program)
     walked = [a for a in axes if a in walked_axes(graph)]
-    others = [a for a in axes if a not in walked]
-    mixed = {a: (2, 3, 1)[i % 3] for i, a in enumerate(others)}
-    # Many tensors have two leading batch axes: one position is enough where there are many axes.
-    if len(others) > 3:
-        mixed |= {others[0]: 1}
-    longer = {a: 5 - i % 3 for i, a in enumerate(walked)}
-    yield _trial("remainder", graph, mixed | longer, 2, 2)
-    if walked:
-        shifted = {a: (3, 2, 2)[i % 3] for i, a in enumerate(others)}
-        if len(others) > 3:
-            shifted |= dict.fromkeys(others[:2], 1)
-        yield _trial("wide", graph, shifted | {a: 3 + i % 2 for i, a in enumerate(walked)}, 1, 4)
-        yield _trial("one tile", graph, mixed | dict.fromkeys(walked, 4), 4, 3)
+    places = [a for a in axes if a not in walked and a in positions(program)]
+    others = [a for a in axes if a not in walked and a not in places]
+    # Leading batch axes of large tensors: one position is enough where there are many axes.
+    few = dict.fromkeys(others[: max(0, len(axes) - 4)], 1)
+
+    def sizes(many: int, place: int, plain: int) -> dict[str, int]:
+        found = {a: many - i % 2 for i, a in enumerate(walked)}
+        found |= dict.fromkeys(places, place)
+        return found | {a: 2 + (i + plain) % 2 for i, a in enumerate(others)} | few
+
+    yield _trial("remainder", graph, sizes(5, 3, 0), 2, 2)
+    if walked or places:
+        yield _trial("short", graph, sizes(3, 4, 1), 1, 4)
+        yield _trial("one tile", graph, sizes(4, 2, 0), 4, 3)
     yield _trial("single", graph, dict.fromkeys(axes, 1), 2, 2)
     for axis in walked:
-        yield _trial(f"no {axis}", graph, dict.fromkeys(axes, 2) | {axis: 0}, 2, 2)
+        empty = dict.fromkeys(axes, 2) | {axis: 0}
+        if not divides_by_nothing(program, empty):
+            yield _trial(f"no {axis}", graph, empty, 2, 2)
+
+
+def positions(program: Program) -> frozenset[str]:
+    """The axes whose positions the program reads."""
+    nodes = topo([s.value for s in program.outputs])
+    return frozenset(n.axis for n in nodes if isinstance(n, Index))
+
+
+def divides_by_nothing(program: Program, sizes: dict[str, int]) -> bool:
+    """Whether the spec divides by a number that is made of sizes and is 0 (a mean of nothing).
+
+    No value is meant there, although an empty fold around the quotient may hide it.
+    """
+    for node in topo([s.value for s in program.outputs]):
+        match node:
+            case Map(fn=Fn.DIV, args=(_, below)) | Map(fn=Fn.RSQRT, args=(below,)):
+                leaves = [n for n in topo([below]) if not isinstance(n, Map)]
+                if all(isinstance(n, Size | Const | Named) for n in leaves):
+                    value = evaluate_node(below, FloatDomain(), {}, sizes)
+                    if value == 0:
+                        return True
+            case _:
+                pass
+    return False
 
 
 def _trial(label: str, graph: KernelGraph, sizes: dict[str, int], tile: int, parts: int) -> Trial:

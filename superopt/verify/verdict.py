@@ -50,3 +50,17 @@ def accepted(verdict: Verdict, log2_limit: float = -60.0) -> bool:
             return bound < log2_limit
         case Refuted() | Unknown():
             return False
+
+
+def spoken(verdict: Verdict) -> str:
+    """A verdict in words, as strong as it is and no stronger."""
+    match verdict:
+        case Proved(by=by, facts=facts):
+            return f"proved by {by}" + (f", assuming {'; '.join(facts)}" if facts else "")
+        case Sampled(points=points, log2_bound=bound):
+            return f"sampled at {points} points; a wrong accept has probability below 2^{bound:.0f}"
+        case Refuted(at=at, what=what):
+            where = ", ".join(f"{n} = {v}" for n, v in at)
+            return f"REFUTED {what} at {where}"
+        case Unknown(why=why):
+            return f"unknown: {why}"

@@ -221,9 +221,7 @@ def two_kernels_case() -> Printed:
     first = BlockGraph(
         places, (walk,), (Store("y", ("n", "m"), None, value),), (Turn("n"), Turn("m"))
     )
-    second = BlockGraph(
-        (("n", Grid()), ("m", Whole())), (), (sums,), (Turn("n"),)
-    )
+    second = BlockGraph((("n", Grid()), ("m", Whole())), (), (sums,), (Turn("n"),))
     third = BlockGraph((("n", Whole()),), (), (final,), ())
     graph = KernelGraph("chain", (x, w), ("out",), (first, second, third))
     return Printed(program, (graph,), ({"m": 19, "k": 37, "n": 21}, {"m": 1, "k": 2, "n": 1}))
@@ -250,9 +248,7 @@ REAL_FUNCTIONS: dict[str, Callable[[Node], Node]] = {
 def functions_case() -> Printed:
     """Every scalar function, from a tensor with values around 0 and beyond the usual range."""
     x = Input("x", ("a", "b"))
-    outputs = tuple(
-        Store(name, ("a", "b"), "fp32", f(x)) for name, f in REAL_FUNCTIONS.items()
-    )
+    outputs = tuple(Store(name, ("a", "b"), "fp32", f(x)) for name, f in REAL_FUNCTIONS.items())
     program = Program("functions", (x,), outputs)
     return Printed(program, (whole(program, ("a",)),), ({"a": 5, "b": 13},))
 
@@ -270,7 +266,9 @@ def kinds_case() -> Printed:
         Store("real", ("a", "b"), None, s.where(keep, s.div(ids, Size("b")), s.num(-1))),
         Store("long2", ("b",), "int64", s.mul(long, s.num(2))),
         Store("least", ("a",), "fp32", Reduce(Fn.MIN, "b", s.mul(ids, s.num(Fraction(1, 2))))),
-        Store("times", ("a",), "fp32", Reduce(Fn.MUL, "b", s.where(keep, s.num(Fraction(3, 2)), ids))),
+        Store(
+            "times", ("a",), "fp32", Reduce(Fn.MUL, "b", s.where(keep, s.num(Fraction(3, 2)), ids))
+        ),
     )
     x = Input("x", ("a",))
     program = Program("kinds", (x, ids, keep, byte, long), outputs)
@@ -282,8 +280,12 @@ def names_case() -> Printed:
     axes = ("lambda", "M", "m")
     tl, out = Input("tl", axes), Input("out", ("m",))
     value = s.add(s.mul(tl, out), Const(Fraction(1)))
-    program = Program("clash", (tl, out, Scalar("pid")), (Store("plan", axes, None, s.mul(value, Scalar("pid"))),))
-    return Printed(program, (whole(program, ("M",)),), ({"lambda": 3, "M": 5, "m": 2},), {"pid": 0.5})
+    program = Program(
+        "clash", (tl, out, Scalar("pid")), (Store("plan", axes, None, s.mul(value, Scalar("pid"))),)
+    )
+    return Printed(
+        program, (whole(program, ("M",)),), ({"lambda": 3, "M": 5, "m": 2},), {"pid": 0.5}
+    )
 
 
 CASES: dict[str, Callable[[], Printed]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from typing import Any
 os.environ["TRITON_INTERPRET"] = "1"
 
 import numpy as np
+import pytest
 import torch
 
 from superopt.ugraph.node import Input
@@ -79,9 +81,7 @@ def plans(module: ModuleType, case: Printed) -> list[Any]:
     found = []
     for index, graph in enumerate(case.graphs):
         configs = case.configs(graph)
-        launch = tuple(
-            module.Launch(dict(c.tiles), c.parts, c.warps, c.stages) for c in configs
-        )
+        launch = tuple(module.Launch(dict(c.tiles), c.parts, c.warps, c.stages) for c in configs)
         found.append(module.Plan("test", index, launch, {}))
     return found
 
@@ -95,7 +95,9 @@ def runs(module: ModuleType, case: Printed, dtype: str) -> None:
         for plan in plans(module, case):
             outs = function(*arguments, plan=plan)
             many = outs if isinstance(outs, tuple) else (outs,)
-            poisoned = tuple(torch.empty_like(o).fill_(77 if o.dtype != torch.bool else 1) for o in many)
+            poisoned = tuple(
+                torch.empty_like(o).fill_(77 if o.dtype != torch.bool else 1) for o in many
+            )
             given = poisoned if isinstance(outs, tuple) else poisoned[0]
             found = function(*arguments, plan=plan, out=given)
             assert (found[0] if isinstance(found, tuple) else found) is poisoned[0]
@@ -125,7 +127,9 @@ def nan_spreads(module: ModuleType, case: Printed) -> None:
     """A NaN in the inputs gives NaN wherever the reference has it, and nowhere else."""
     function = getattr(module, case.program.name)
     sizes = case.sizes[0]
-    floats = [i for i, p in enumerate(case.program.params) if isinstance(p, Input) and p.kind is Kind.REAL]
+    floats = [
+        i for i, p in enumerate(case.program.params) if isinstance(p, Input) and p.kind is Kind.REAL
+    ]
     for index in floats:
         arguments = inputs(case, sizes, "fp32")
         arguments[index].view(-1)[arguments[index].numel() // 2] = float("nan")
@@ -146,12 +150,16 @@ def infinite(module: ModuleType, case: Printed) -> None:
 
 def huge(module: ModuleType, case: Printed) -> None:
     """Functions far outside of the usual range: no NaN from an overflow inside."""
-    x = torch.tensor([[-1e30, -200.0, -88.0, -30.0, -1e-3, 0.0, 1e-30, 1e-4, 0.24, 0.26, 9.0, 100.0, 1e30]] * 5)
+    x = torch.tensor(
+        [[-1e30, -200.0, -88.0, -30.0, -1e-3, 0.0, 1e-30, 1e-4, 0.24, 0.26, 9.0, 100.0, 1e30]] * 5
+    )
     found = module.functions(x)
     wanted = module.reference(x, dtype=torch.float64)
     for name, a, b in zip(case.program.outputs, found, wanted, strict=True):
         a, b = a.double(), b.float().double()
-        ok = (a == b) | ((a - b).abs() <= 2e-6 * b.abs() + 1e-37) | (torch.isnan(a) & torch.isnan(b))
+        ok = (
+            (a == b) | ((a - b).abs() <= 2e-6 * b.abs() + 1e-37) | (torch.isnan(a) & torch.isnan(b))
+        )
         if name.name in ("log", "log2"):  # lg2.approx has an absolute error
             ok |= (a - b).abs() < 1e-5
         assert bool(ok.all()), f"{name.name}: {x[0][~ok[0]]}: {a[0][~ok[0]]} for {b[0][~ok[0]]}"
@@ -182,20 +190,25 @@ def errors(module: ModuleType, case: Printed) -> None:
         ("q: expected dtype", lambda: module.attention(q.double(), k, v)),
         ("k: expected dtype torch.float32", lambda: module.attention(q, k.half(), v)),
         ("v: axis n has size 36, but k has 37", lambda: module.attention(q, k, v[:, :, :36])),
-        ("k: the innermost axis d must have stride 1", lambda: module.attention(q, k.mT.contiguous().mT, v)),
+        (
+            "k: the innermost axis d must have stride 1",
+            lambda: module.attention(q, k.mT.contiguous().mT, v),
+        ),
         ("q: requires grad", lambda: module.attention(q.clone().requires_grad_(), k, v)),
         ("k: expected device cpu", lambda: module.attention(q, k.to("meta"), v)),
         ("out: expected shape", lambda: module.attention(q, k, v, out=torch.empty(3))),
-        ("out: expected torch.float32", lambda: module.attention(q, k, v, out=torch.empty(shape).half())),
-        ("out: elements overlap", lambda: module.attention(q, k, v, out=torch.empty(shape[1:]).expand(shape))),
+        (
+            "out: expected torch.float32",
+            lambda: module.attention(q, k, v, out=torch.empty(shape).half()),
+        ),
+        (
+            "out: elements overlap",
+            lambda: module.attention(q, k, v, out=torch.empty(shape[1:]).expand(shape)),
+        ),
     ]
     for message, misuse in bad:
-        try:
+        with pytest.raises(ValueError, match=re.escape(message)):
             misuse()
-        except ValueError as error:
-            assert message in str(error), f"{error} is not {message}"
-        else:
-            raise AssertionError(f"no error, expected {message}")
 
 
 def operator(module: ModuleType, case: Printed) -> None:
@@ -203,7 +216,12 @@ def operator(module: ModuleType, case: Printed) -> None:
     arguments = inputs(case, case.sizes[0], "fp32")
     op = getattr(torch.ops.superopt, case.program.name)
     found = op(*arguments)
-    compare(tuple(found) if isinstance(found, list | tuple) else found, module.reference(*arguments, dtype=torch.float64), 1e-5, "operator")
+    compare(
+        tuple(found) if isinstance(found, list | tuple) else found,
+        module.reference(*arguments, dtype=torch.float64),
+        1e-5,
+        "operator",
+    )
     kinds = torch._subclasses.fake_tensor.FakeTensorMode()
     fakes = op(*(kinds.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments))
     fakes = fakes if isinstance(fakes, list | tuple) else (fakes,)
@@ -243,16 +261,15 @@ def scalars(module: ModuleType, case: Printed) -> None:
     """A scalar must be a Python number; out= must have one tensor for each output."""
     q, k, v, scale, width = inputs(case, case.sizes[0], "fp32")
     for message, misuse in (
-        ("scale: expected a Python float", lambda: module.window(q, k, v, torch.tensor(scale), width)),
+        (
+            "scale: expected a Python float",
+            lambda: module.window(q, k, v, torch.tensor(scale), width),
+        ),
         ("width: expected a Python int", lambda: module.window(q, k, v, scale, 1.5)),
         ("out: expected 2 tensors, got 1", lambda: module.window(q, k, v, scale, width, out=(q,))),
     ):
-        try:
+        with pytest.raises(ValueError, match=re.escape(message)):
             misuse()
-        except ValueError as error:
-            assert message in str(error), str(error)
-        else:
-            raise AssertionError(message)
 
 
 def self_tests(module: ModuleType, case: Printed) -> None:

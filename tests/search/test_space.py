@@ -6,7 +6,6 @@ from itertools import islice
 
 import pytest
 
-from superopt.device import target
 from superopt.rewrite.forms import forms
 from superopt.search.outcome import Built
 from superopt.search.outcome import Pruned
@@ -41,7 +40,7 @@ def test_attention_ends_as_one_kernel_with_one_walk_and_two_repaired_carries():
 
 def test_the_whole_way_from_what_a_user_writes():
     program, names = canonical(samples.attention())
-    sizes = {names.axes[a]: n for a, n in PREFILL.items()}
+    sizes = {a: PREFILL[user] for a, user in names.axes.items()}
     winner = best(list(search(forms(program, 8), sizes, "bf16", H200)))
     (block,) = winner.graph.kernels
     assert [len(w.carries) for w in block.walks] == [3]
@@ -89,7 +88,8 @@ def test_softmax_keeps_short_rows_whole_and_walks_long_ones_twice():
 
 
 def test_counts_add_up_after_every_outcome():
-    run_ = run(samples.attention(), samples.attention_delayed(), sizes=PREFILL, slack=3.0)
+    both = (samples.attention(), samples.attention_delayed())
+    run_ = run(*both, sizes=PREFILL, slack=2.0, budget=40)
     built = rejected = pruned = 0
     for outcome in run_:
         built += isinstance(outcome, Built)
@@ -136,7 +136,7 @@ def test_built_graphs_are_well_formed_and_have_a_config_per_launch():
 
 
 def test_a_rejected_candidate_says_where_and_why():
-    found = list(run(samples.attention(causal=True), sizes=PREFILL, slack=3.0, budget=200))
+    found = list(run(samples.attention(causal=True), sizes=PREFILL, slack=2.0, budget=40))
     reasons = {(o.stage, o.why) for o in found if isinstance(o, Rejected)}
     assert all(stage and why for stage, why in reasons)
 
@@ -163,20 +163,6 @@ def test_the_sequence_does_not_depend_on_the_hash_seed():
         return done.stdout
 
     assert output("1") == output("2") != ""
-
-
-def test_the_device_decides():
-    def config(name: str) -> object:
-        found = search([_form()], PREFILL, "bf16", target(name), 8)
-        return best(list(found)).configs
-
-    assert config("a100") != config("h200")
-
-
-def _form() -> object:
-    from tests.search.forms import Plain
-
-    return Plain(samples.attention_delayed())
 
 
 def test_candidates_are_distinct():

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
 
 from superopt.ugraph.cost import launch_cost
-from superopt.ugraph.extent import extent
-from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Whole
-from superopt.ugraph.node import Scalar
-from superopt.ugraph.node import Size
-from superopt.ugraph.profile import What
 from superopt.ugraph.profile import profile
 from superopt.ugraph.split import launches
 from tests import samples
@@ -38,7 +29,8 @@ def by_hand(sizes: dict[str, int], config: Config, causal: bool, parts: int = 1)
     """Follows ``online_attention``: which key positions each program reads."""
     tile = config.tile
     found = Walked(0, 0, 0, 0)
-    length = -(-(-(-sizes["n"] // tile["n"])) // parts) * tile["n"]
+    tiles_in_all = -(-sizes["n"] // tile["n"])
+    length = -(-tiles_in_all // parts) * tile["n"]
     for first in range(0, sizes["m"], tile["m"]):
         last = min(first + tile["m"], sizes["m"]) - 1
         for part in range(parts):
@@ -74,47 +66,6 @@ def test_attention_is_counted_as_a_walk_through_all_programs_finds_it(causal, pa
     exponentials = expected.tiles * (16 * 16 + 16)
     divisions = 0 if parts > 1 else cost.programs * 16 * 32
     assert cost.special == exponentials + divisions
-
-
-@given(
-    m=st.integers(1, 60),
-    n=st.integers(1, 60),
-    tiles=st.tuples(st.sampled_from([1, 4, 16, 64]), st.sampled_from([1, 4, 16, 64])),
-    parts=st.integers(1, 4),
-    causal=st.booleans(),
-)
-@settings(max_examples=60, deadline=None)
-def test_extents_are_exact(m, n, tiles, parts, causal):
-    sizes = {**SIZES, "b": 1, "h": 1, "m": m, "n": n, "n.part": parts}
-    config = Config((("m", tiles[0]), ("n", tiles[1]), ("d", 16), ("e", 32)), parts)
-    block = launches(samples.online_attention(causal, split=parts > 1))[0]
-    found = extent(block.walks[0], block, config, sizes)
-    expected = by_hand(sizes, config, causal, parts)
-    others = expected.programs // found.choices
-    assert expected.programs == found.choices * others
-    assert found.tiles * others == expected.tiles
-    assert found.positions * others == expected.key_elements
-    assert found.longest == expected.most
-    assert found.hull == (min(m, n) if causal else n)
-
-
-def test_a_limit_that_only_the_caller_knows_is_no_limit():
-    (block,) = samples.online_attention().kernels
-    length = Bound((), Scalar("length", "int32"))
-    limited = replace(block.walks[0], stop=(length,))
-    config = Config(TILES)
-    assert extent(limited, block, config, SIZES) == extent(block.walks[0], block, config, SIZES)
-    known = replace(block.walks[0], stop=(Bound((), Size("e")),))
-    assert extent(known, block, config, SIZES).positions == 20
-
-
-def test_a_value_that_does_not_vary_over_the_walk_is_computed_once():
-    (block,) = samples.online_attention().kernels
-    found = profile(block)
-    inside = {s.tensor for s in found.regions[0].steps if s.what is What.LOAD}
-    once = {s.tensor for s in found.regions[-1].steps if s.what is What.LOAD}
-    assert (inside, once) == ({"k", "v"}, {"q"})
-    assert set(found.dots) == {"m", "n", "d", "e"}
 
 
 def test_two_walks_read_the_tensor_twice_and_the_bytes_are_unique_once():

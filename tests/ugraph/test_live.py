@@ -96,3 +96,16 @@ def test_conditions_are_combined_without_trivial_parts():
     assert either(False, MASK) is MASK
     assert either(MASK, True) is True
     assert either(MASK, other) is Map(Fn.OR, (MASK, other))
+
+
+def test_deep_and_shared_terms_are_answered_at_once():
+    deep = shared = ZEROED
+    for _ in range(2000):
+        deep = add(deep, V)
+        shared = mul(shared, shared)
+    assert LIVE.differs(deep, Fraction(0)) is True
+    assert LIVE.differs(shared, Fraction(0)) is True
+    square = exp(MASKED)
+    for _ in range(40):
+        square = mul(square, square)
+    assert LIVE.differs(square, Fraction(0)) is MASK

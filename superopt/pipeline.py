@@ -1,0 +1,249 @@
+"""The straight line from a spec to a verified kernel file: the only module that knows the order.
+
+spec -> reference check -> canonical names -> forms -> candidates -> proofs -> text -> compiler
+-> execution -> one file with every case's winner, checked once more as it is shipped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Protocol
+
+from superopt.assemble import assemble
+from superopt.case import Case
+from superopt.device import Device
+from superopt.examine import Examiner
+from superopt.reference import check_reference
+from superopt.rewrite.forms import Form
+from superopt.rewrite.forms import forms
+from superopt.run import Candidate
+from superopt.run import CaseRun
+from superopt.run import Counts
+from superopt.run import Run
+from superopt.run import Stage
+from superopt.search.outcome import Built
+from superopt.search.space import Search
+from superopt.search.space import search
+from superopt.spec import Spec
+from superopt.ugraph.names import canonical
+from superopt.verify.compile_ahead import Compiler
+from superopt.verify.execute import Runner
+
+FORMS = 12  # distinct forms that are searched
+FINALISTS = 3  # candidates that are verified to the end, per case
+EXAMINED = 12  # candidates that are tried for that
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a search stops: after ``candidates`` a case, or ``seconds`` in all (0: no limit)."""
+
+    candidates: int = 400
+    seconds: float = 0.0
+    text: str = "400"
+
+
+class Listener(Protocol):
+    """What a search tells while it runs (``report.live.Progress``)."""
+
+    def case(self, function: str, case: str) -> None: ...
+    def stage(self, text: str) -> None: ...
+    def counts(self, counts: Counts) -> None: ...
+    def verified(self, model_us: float, share: float) -> None: ...
+    def done(self, result: CaseRun) -> None: ...
+
+
+@dataclass
+class Clock:
+    """Seconds by stage, and whether the budget's time is over."""
+
+    budget: Budget
+    began: float = field(default_factory=time.monotonic)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def of(self, stage: str) -> Iterator[None]:
+        """Adds the time of the block to ``stage``."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = time.monotonic() - start
+            self.seconds[stage] = round(self.seconds.get(stage, 0.0) + spent, 3)
+
+    @property
+    def over(self) -> bool:
+        return 0 < self.budget.seconds < time.monotonic() - self.began
+
+    @property
+    def elapsed(self) -> float:
+        return round(time.monotonic() - self.began, 3)
+
+
+def search_function(
+    spec: Spec,
+    cases: tuple[Case, ...],
+    device: Device,
+    budget: Budget,
+    seed: int,
+    directory: Path,
+    listener: Listener,
+    jobs: int = 2,
+) -> Run:
+    """Search one spec function, write its kernel file into ``directory``, return all that is known.
+
+    An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept.
+
+    Raises:
+        SpecError: the reference disagrees with the algebra.
+        KeyboardInterrupt: before any candidate was verified.
+    """
+    clock = Clock(budget)
+    results: list[CaseRun] = []
+    interrupted = False
+    with Runner() as runner, Compiler(jobs) as compiler:
+        runner.start()
+        compiler.start()
+        listener.case(spec.name, cases[0].name)
+        listener.stage("checking the reference")
+        with clock.of("reference"):
+            check_reference(spec, seed)
+        program, names = canonical(spec.program)
+        scratch = directory / "candidates"
+        scratch.mkdir(exist_ok=True)
+        examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
+        for case in cases:
+            listener.case(spec.name, case.name)
+            one = _CaseSearch(case, examiner, device, listener, clock)
+            interrupted = one.run()
+            results.append(one.result())
+            listener.done(results[-1])
+            if interrupted or clock.over:
+                break
+        listener.stage("the kernel file")
+        with clock.of("assemble"):
+            kernel, results = assemble(spec, results, examiner, directory)
+    if interrupted and kernel is None:
+        raise KeyboardInterrupt
+    return Run(
+        spec.name,
+        device.name,
+        seed,
+        budget.text,
+        tuple(results),
+        directory,
+        kernel,
+        interrupted,
+        (*clock.seconds.items(), ("total", clock.elapsed)),
+    )
+
+
+class _CaseSearch:
+    """The search of one case. ``result`` is right at any time, so an interrupt loses nothing."""
+
+    def __init__(
+        self, case: Case, examiner: Examiner, device: Device, listener: Listener, clock: Clock
+    ) -> None:
+        self.case, self.examiner, self.device = case, examiner, device
+        self.listener, self.clock = listener, clock
+        self.counts = Counts()
+        self.built: list[Built] = []
+        self.examined: dict[int, Candidate] = {}
+        self.started = time.monotonic()
+        self.first_verified: float | None = None
+
+    def run(self) -> bool:
+        """Searches and examines; True if it was interrupted."""
+        try:
+            self._explore()
+            self._examine()
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _explore(self) -> None:
+        sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
+        self.listener.stage("rewriting")
+        with self.clock.of("rewrite"):
+            found: list[Form] = forms(self.examiner.program, FORMS, sizes=sizes)
+        self.listener.stage("building candidates")
+        with self.clock.of("search"):
+            space = search(
+                found,
+                sizes,
+                self.case.dtype or "bf16",
+                self.device,
+                self.clock.budget.candidates,
+                self.case.tf32,
+            )
+            for outcome in space:
+                if isinstance(outcome, Built):
+                    self.built.append(outcome)
+                self.counts = counted(space)
+                self.listener.counts(self.counts)
+                if self.clock.over:
+                    break
+
+    def _examine(self) -> None:
+        """Verifies in the order of the model, but the best of every number of kernels too."""
+        self.built.sort(key=lambda b: b.estimate.us)
+        for index in self._order():
+            if self.clock.over and self.examined:
+                return
+            built = self.built[index]
+            self.listener.stage(f"proving candidate {index + 1} of {len(self.built)}")
+            with self.clock.of("prove"):
+                candidate = self.examiner.prove(built)
+            self.examined[index] = candidate
+            if candidate.stage is Stage.PROVED:
+                self.listener.stage(f"executing candidate {index + 1} of {len(self.built)}")
+                with self.clock.of("execute"):
+                    candidate = self.examiner.execute(built, candidate, self.case)
+                self.examined[index] = candidate
+            if candidate.stage is Stage.VERIFIED:
+                self.first_verified = self.first_verified or time.monotonic() - self.started
+                self.listener.verified(candidate.model_us, candidate.share)
+
+    def _order(self) -> Iterator[int]:
+        """Which candidates to examine: the fastest until enough are verified, then one a shape."""
+        for index in range(min(len(self.built), EXAMINED)):
+            if self._verified() >= FINALISTS:
+                break
+            yield index
+        for count in sorted({len(b.graph.kernels) for b in self.built}):
+            best = [i for i, b in enumerate(self.built) if len(b.graph.kernels) == count]
+            if not any(i in self.examined for i in best):
+                yield best[0]
+
+    def _verified(self) -> int:
+        return sum(c.stage is Stage.VERIFIED for c in self.examined.values())
+
+    def result(self) -> CaseRun:
+        """What is known now; the winner is the fastest verified candidate by the model."""
+        candidates = tuple(
+            self.examined.get(i) or self.examiner.ranked(b) for i, b in enumerate(self.built)
+        )
+        winner = next((c for c in candidates if c.stage is Stage.VERIFIED), None)
+        seconds = [("total", round(time.monotonic() - self.started, 3))]
+        if self.first_verified is not None:
+            seconds.append(("first verified", round(self.first_verified, 3)))
+        return CaseRun(self.case, self.counts, candidates, winner, tuple(seconds))
+
+
+def counted(space: Search) -> Counts:
+    """The search's counts as they are reported; what is still in the queue counts as not seen."""
+    now = space.counts
+    rejected = {f"{stage}: {why}": n for (stage, why), n in now.rejected.items()}
+    return Counts(
+        now.seen - now.open,
+        now.built,
+        now.duplicates,
+        tuple(sorted(rejected.items())),
+        tuple(sorted(now.pruned.items())),
+        now.open == 0,
+    )

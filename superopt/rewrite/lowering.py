@@ -1,0 +1,191 @@
+"""Natural exponentials become powers of two, with the constant folded into existing scales.
+
+``exp(c * s - m)`` with ``m = max_n(c * s)`` becomes ``exp2(c' * s - m')`` with ``c' = c *
+LOG2E`` and ``m' = max_n(c' * s)``: no product an element is added. Other readers of ``m``
+read ``LN2 * m'``. This is directed and done once, on a form that was chosen, by the laws
+of this file.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from superopt.rewrite.rule import Pattern
+from superopt.rewrite.rule import Sym
+from superopt.rewrite.rule import apply
+from superopt.rewrite.rule import finite
+from superopt.rewrite.rule import largest
+from superopt.rewrite.rule import rule
+from superopt.rewrite.rule import smallest
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import INF
+from superopt.ugraph.scalar import Constant
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import rebuild
+from superopt.ugraph.walk import topo
+
+Sides = tuple[Pattern, Pattern]
+
+
+@rule(lowering=True)
+def exponential_in_base_two(x: Pattern) -> Sides:
+    """The machine computes powers of two."""
+    return apply(Fn.EXP, x), apply(Fn.EXP2, x * Sym(Constant.LOG2E))
+
+
+@rule(lowering=True)
+def logarithm_in_base_two(x: Pattern) -> Sides:
+    """The machine computes binary logarithms."""
+    return apply(Fn.LOG, x), apply(Fn.LOG2, x) * Sym(Constant.LN2)
+
+
+@rule(finite("c"), lowering=True)
+def scale_a_sum(a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """The scale goes to the terms, where it meets other scales."""
+    return (a + b) * c, a * c + b * c
+
+
+@rule(finite("c"), lowering=True)
+def scale_a_difference(a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """The scale goes to the terms, where it meets other scales."""
+    return (a - b) * c, a * c - b * c
+
+
+@rule(lowering=True)
+def scale_a_select(p: Pattern, a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """The scale goes to the arms, where it meets other scales."""
+    return apply(Fn.WHERE, p, a, b) * c, apply(Fn.WHERE, p, a * c, b * c)
+
+
+@rule(lowering=True)
+def scale_a_maximum(a: Pattern, n: str) -> Sides:
+    """A maximum in units of the binary logarithm."""
+    return largest(n, a) * Sym(Constant.LOG2E), largest(n, a * Sym(Constant.LOG2E))
+
+
+@rule(lowering=True)
+def scale_a_minimum(a: Pattern, n: str) -> Sides:
+    """A minimum in units of the binary logarithm."""
+    return smallest(n, a) * Sym(Constant.LOG2E), smallest(n, a * Sym(Constant.LOG2E))
+
+
+@rule(lowering=True)
+def constants_are_inverse(x: Pattern) -> Sides:
+    """Back to natural units."""
+    return x * Sym(Constant.LOG2E) * Sym(Constant.LN2), x
+
+
+LOG2E = Named(Constant.LOG2E)
+LN2 = Named(Constant.LN2)
+
+
+def lower(program: Program) -> Program:
+    """``program`` with ``exp2`` and ``log2`` only; every value stays the same."""
+    work = _Lowering()
+    for node in topo(s.value for s in program.outputs):
+        if isinstance(node, Map) and node.fn is Fn.EXP:
+            work.scaled(node.args[0])  # finds the maxima that change their unit
+    work.natural_memo.clear()
+    work.scaled_memo.clear()
+    outputs = [Store(s.name, s.order, s.dtype, work.natural(s.value)) for s in program.outputs]
+    return Program(program.name, program.params, tuple(outputs))
+
+
+class _Lowering:
+    """Two readings of a node: as it is, and times LOG2E. Both are made from the leaves up."""
+
+    def __init__(self) -> None:
+        self.natural_memo: dict[Node, Node] = {}
+        self.scaled_memo: dict[Node, Node] = {}
+        self.moved: set[Node] = set()  # maxima that are kept in units of the binary logarithm
+
+    def natural(self, node: Node) -> Node:
+        if node not in self.natural_memo:
+            self.natural_memo[node] = self._natural(node)
+        return self.natural_memo[node]
+
+    def scaled(self, node: Node) -> Node:
+        if node not in self.scaled_memo:
+            self.scaled_memo[node] = self._scaled(node)
+        return self.scaled_memo[node]
+
+    def _natural(self, node: Node) -> Node:
+        match node:
+            case Map(fn=Fn.EXP, args=(x,)):
+                return Map(Fn.EXP2, (self.scaled(x),))
+            case Map(fn=Fn.LOG, args=(x,)):
+                return ordered(Fn.MUL, LN2, Map(Fn.LOG2, (self.natural(x),)))
+            case Map(fn=Fn.EQ, args=args) if any(_infinite(a) for a in args) and any(
+                a in self.moved for a in args
+            ):
+                # A positive scale keeps infinities, so the moved value can be asked itself.
+                return ordered(Fn.EQ, *(self.scaled(a) if a in self.moved else a for a in args))
+            case Reduce() if node in self.moved:
+                return ordered(Fn.MUL, LN2, self.scaled(node))
+            case Map(fn=fn, args=args) if fn.value.commutative:
+                return ordered(fn, *(self.natural(a) for a in args))
+            case Map(args=args):
+                return rebuild(node, tuple(self.natural(a) for a in args))
+            case Reduce(arg=arg):
+                return rebuild(node, (self.natural(arg),))
+            case _:
+                return node
+
+    def _scaled(self, node: Node) -> Node:
+        match node:
+            case Const(value=value) if value == 0 or _infinite(node):
+                return node
+            case Map(fn=Fn.ADD | Fn.SUB as fn, args=(a, b)):
+                return ordered(fn, self.scaled(a), self.scaled(b))
+            case Map(fn=Fn.WHERE, args=(test, a, b)):
+                return Map(Fn.WHERE, (self.natural(test), self.scaled(a), self.scaled(b)))
+            case Map(fn=Fn.MUL, args=(a, b)) if (small := _smaller(node)) is not None:
+                other = b if small is a else a
+                return ordered(Fn.MUL, self.scaled(small), self.natural(other))
+            case Map(fn=Fn.LOG, args=(x,)):
+                return Map(Fn.LOG2, (self.natural(x),))
+            case Reduce(fn=Fn.MAX | Fn.MIN as fn, axis=axis, arg=arg) if absorbs(arg):
+                self.moved.add(node)
+                return Reduce(fn, axis, self.scaled(arg))
+            case _:
+                return ordered(Fn.MUL, LOG2E, self.natural(node))
+
+
+def absorbs(node: Node) -> bool:
+    """Whether a scale can enter ``node`` without a product at each of its elements."""
+    match node:
+        case Const(value=value):
+            return value == 0 or _infinite(node)
+        case Map(fn=Fn.MUL):
+            return _smaller(node) is not None
+        case Map(fn=Fn.ADD | Fn.SUB, args=(a, b)) | Map(fn=Fn.WHERE, args=(_, a, b)):
+            return all(absorbs(x) for x in (a, b))
+        case _:
+            return False
+
+
+def _smaller(node: Node) -> Node | None:
+    """A factor with fewer axes than the product, the smallest one."""
+    match node:
+        case Map(fn=Fn.MUL, args=args):
+            small = min(args, key=lambda a: len(a.axes))
+            return small if len(small.axes) < len(node.axes) else None
+        case _:
+            return None
+
+
+def _infinite(node: Node) -> bool:
+    return (
+        isinstance(node, Const) and not isinstance(node.value, Fraction) and abs(node.value) == INF
+    )
+
+
+def ordered(fn: Fn, *args: Node) -> Node:
+    """``fn`` of ``args``, by key where the order means nothing (as in canonical programs)."""
+    return Map(fn, tuple(sorted(args, key=lambda n: n.key)) if fn.value.commutative else args)

@@ -1,0 +1,253 @@
+"""How likely a wrong graph is accepted: computed for the pair at hand.
+
+The difference of two elements, cleared of denominators, is a polynomial in the inputs, in drawn
+values and in the exponentials of atoms (``exponents.py``). One that is not zero vanishes at a
+random point with a chance of at most its degree over the smallest prime, unless the prime
+divides all its coefficients, which few primes of the pool do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from math import ceil
+from math import log1p
+from math import log2
+
+import numpy as np
+
+from superopt.ugraph.evaluate import evaluate_kernels
+from superopt.ugraph.evaluate import evaluate_program
+from superopt.ugraph.floats import Array
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Input
+from superopt.ugraph.scalar import Kind
+from superopt.verify import primes
+from superopt.verify.degree import Degrees
+from superopt.verify.exponents import Exponent
+from superopt.verify.exponents import Polynomials
+from superopt.verify.exponents import TooHardError
+from superopt.verify.exponents import analysed
+from superopt.verify.terms import TermDomain
+from superopt.verify.terms import Terms
+from superopt.verify.terms import UndecidedError
+from superopt.verify.trials import Trial
+
+MOST_TERMS = 60_000
+
+
+@dataclass(frozen=True)
+class NoBound:
+    """Why no bound can be computed."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class RoundBound:
+    """The chance that one round, in which an element is known, accepts a wrong graph.
+
+    ``degree``: of the cleared difference, exponentials of atoms included. ``height``: binary
+    logarithm of the sum of its coefficients. ``roots``: distinct square roots of data in one
+    element. ``coins``: choices by the sign or order of data, each of which must fall both
+    ways. ``levels``: primes needed in a chain.
+    """
+
+    degree: int
+    height: float
+    roots: int
+    coins: int
+    levels: int
+    facts: tuple[str, ...] = ()
+
+    @property
+    def log2_miss(self) -> float:
+        """Binary logarithm of the chance that one round misses."""
+        smallest = primes.LOW >> (self.levels - 1)
+        # Clearing k roots multiplies the degree by 2^k; that all are known has chance 2^-k a level.
+        vanish = self.degree * 2.0 ** (self.roots * (self.levels + 1)) / smallest
+        divisors = int(self.height / log2(smallest))
+        miss = vanish + divisors / primes.POOL[self.levels]
+        if miss >= 1:
+            return 0.0
+        if not self.coins:
+            return log2(miss) if miss > 0 else -64.0
+        unseen = 2.0**-self.coins - miss
+        return log1p(-unseen) / log2_e if unseen > 0 else 0.0
+
+    def rounds(self, limit: float) -> int:
+        """How many rounds push the chance below ``2 ** limit`` (a huge number if none do)."""
+        miss = self.log2_miss
+        return max(1, ceil(limit / miss) + 1) if miss < 0 else 10**9
+
+    def after(self, rounds: int) -> float:
+        """Binary logarithm of the chance after some rounds."""
+        return self.log2_miss * rounds
+
+    def with_signs(self) -> RoundBound:
+        """The bound if a root may be of a square: then its sign is a coin."""
+        return replace(self, coins=self.coins + self.roots)
+
+    def why_few(self) -> str:
+        """What makes points rare."""
+        return f"{self.roots} square roots and {self.coins} choices in one element"
+
+
+log2_e = 0.6931471805599453  # ln 2: log1p is natural
+
+
+def round_bound(
+    program: Program, graph: KernelGraph, trial: Trial, integers: Mapping[str, Array]
+) -> RoundBound | NoBound:
+    """The bound for one comparison, the largest over all output elements."""
+    terms = Terms()
+    domain = TermDomain(terms)
+    arrays = {}
+    for param in program.params:
+        if param.kind is Kind.REAL:
+            order = param.order if isinstance(param, Input) else ()
+            arrays[param.name] = domain.letters(param.name, tuple(trial.size[a] for a in order))
+        else:
+            arrays[param.name] = domain.known(np.asarray(integers[param.name]))
+    try:
+        spec = evaluate_program(program, domain, arrays, trial.size)
+        got = evaluate_kernels(graph, domain, arrays, trial.size, trial.configs)
+        if len(terms.all) > MOST_TERMS:
+            return NoBound(f"more than {MOST_TERMS} terms")
+        pairs = {
+            (a, b)
+            for name, value in spec.items()
+            if name in got and got[name].terms.shape == value.terms.shape
+            for a, b in zip(
+                value.terms.ravel().tolist(), got[name].terms.ravel().tolist(), strict=True
+            )
+            if a != terms.undefined
+        }
+        found = [_element(terms, a, b) for a, b in sorted(pairs)]
+    except (UndecidedError, TooHardError) as why:
+        return NoBound(str(why))
+    if not found:
+        return RoundBound(0, 0.0, 0, 0, 1)
+    facts = dict.fromkeys(f for b in found for f in b.facts)
+    return RoundBound(
+        max(b.degree for b in found),
+        max(b.height for b in found),
+        max(b.roots for b in found),
+        max(b.coins for b in found),
+        max(b.levels for b in found),
+        tuple(facts),
+    )
+
+
+def _element(terms: Terms, a: int, b: int) -> RoundBound:
+    """The bound for one pair of elements."""
+    if terms.undefined == b:
+        return RoundBound(0, 0.0, 0, 0, 1)
+    cone = _cone(terms, (a, b))
+    sides = (a, b)
+    if any(terms.all[x].op == "log" for x in cone):
+        sides = (terms.term_exp(a), terms.term_exp(b))  # they are compared by these
+    nested = _nested(terms, sides)
+    exponents: dict[int, Exponent] = {}
+    polys = Polynomials(terms, exponents)
+    for found in reversed(nested):
+        exponents = analysed(polys, found)
+        polys = Polynomials(terms, exponents)
+    degree, height = Degrees(polys, exponents).difference(*sides)
+    ops = [terms.all[x].op for x in cone]
+    roots = sum(op == "sqrt" and not _rational(terms, x) for op, x in zip(ops, cone, strict=True))
+    coins = sum(op in ("abs", "lt", "le", "eq") for op in ops)
+    if any(op in ("max", "min") for op in ops):
+        degree *= 2  # drawn extrema have known signs, so they come from half of the field
+    levels = 1 + len(nested)
+    return RoundBound(degree, height, roots, coins, levels, _facts(ops))
+
+
+def _facts(ops: list[str]) -> tuple[str, ...]:
+    facts = {
+        "opaque": "tanh, erf are drawn functions of their arguments",
+        "max": "a maximum is a drawn function of the set of its arguments",
+        "min": "a minimum is a drawn function of the set of its arguments",
+        "sqrt": "arguments of roots are positive",
+    }
+    return tuple(text for op, text in facts.items() if op in ops)
+
+
+def _cone(terms: Terms, roots: tuple[int, ...]) -> list[int]:
+    seen: dict[int, None] = {}
+    stack = list(roots)
+    while stack:
+        top = stack.pop()
+        if top not in seen:
+            seen[top] = None
+            stack.extend(terms.all[top].args)
+    return sorted(seen)
+
+
+def _rational(terms: Terms, root: int) -> bool:
+    """Whether a root is of a number whose prime factors are squares in every chain."""
+    value = terms.number(terms.all[root].args[0])
+    if value is None or isinstance(value, float):
+        return False
+    left = value.numerator * value.denominator
+    for p in primes.roots(primes.MOST_LEVELS):
+        while left and left % p == 0:
+            left //= p
+    return left == 1
+
+
+def _nested(terms: Terms, sides: tuple[int, ...]) -> list[list[int]]:
+    """The exponents by the number of exponentials they stand in, outermost first.
+
+    An exponential may stand in several; it has other residues in each.
+    """
+    found: list[list[int]] = []
+    roots = sides
+    while True:
+        exponents = _outside(terms, roots)
+        if not exponents:
+            return found
+        found.append(exponents)
+        roots = tuple(exponents)
+
+
+def _outside(terms: Terms, roots: tuple[int, ...]) -> list[int]:
+    """The exponents of the exponentials that are reached without entering another one.
+
+    Drawn functions (maxima, opaque functions) are not entered: they are letters.
+    """
+    seen: dict[int, None] = {}
+    exponents: dict[int, None] = {}
+    stack = list(roots)
+    while stack:
+        top = stack.pop()
+        if top in seen:
+            continue
+        seen[top] = None
+        t = terms.all[top]
+        if t.op == "exp":
+            exponents[t.args[0]] = None
+            # Logarithms leave their arguments outside of the exponential.
+            stack.extend(terms.all[x].args[0] for x in _logs(terms, t.args[0]))
+        elif t.op in ("add", "mul", "inv", "sqrt", "abs", "where"):
+            stack.extend(t.args[1:] if t.op == "where" else t.args)
+    return sorted(exponents)
+
+
+def _logs(terms: Terms, exponent: int) -> list[int]:
+    """The logarithms that stand in an exponent itself, not in a deeper one."""
+    found: list[int] = []
+    stack, seen = [exponent], set[int]()
+    while stack:
+        top = stack.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        t = terms.all[top]
+        if t.op == "log":
+            found.append(top)
+        elif t.op in ("add", "mul"):
+            stack.extend(t.args)
+    return found

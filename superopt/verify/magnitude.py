@@ -1,0 +1,130 @@
+"""Obligation 6 of a repair, range: nothing grows that the spec keeps small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from superopt.repair.guard import EXTREMA
+from superopt.repair.guard import ZERO
+from superopt.repair.guard import Regions
+from superopt.repair.record import Repair
+from superopt.repair.record import states
+from superopt.repair.record import words
+from superopt.repair.span import span
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import substitute
+from superopt.ugraph.walk import topo
+from superopt.verify.equality import both
+from superopt.verify.smt import RLIMIT
+from superopt.verify.smt import prove_implies
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
+
+
+def judge_range(repair: Repair, regions: Regions, rlimit: int = RLIMIT) -> Verdict:
+    """No exponential of a move or a term exceeds 1, one of every tile is 1, no difference cancels.
+
+    The last means: states enter differences only as means or extrema of what was absorbed,
+    which lie within the hull of the absorbed values.
+    """
+    if repair.deferred:
+        return _deferred(repair)
+    found: list[Verdict] = []
+    for carry in repair.components:
+        for move in carry.moves:
+            found += _factor(repair, move.factor, rlimit)
+    found += _terms(repair, regions, rlimit)
+    found.append(_centred(repair, regions))
+    return both(found)
+
+
+def _deferred(repair: Repair) -> Verdict:
+    if repair.rank > 1:
+        return Unknown("a difference of deferred sums may cancel")
+    return Proved("one product is deferred, without exponentials of values along the walk")
+
+
+def _exponents(node: Node) -> Iterator[Node]:
+    for n in topo([node]):
+        match n:
+            case Map(fn=Fn.EXP | Fn.EXP2, args=(arg,)):
+                yield arg
+
+
+def _factor(repair: Repair, factor: Node, rlimit: int) -> Iterator[Verdict]:
+    """The exponents of a move are at most 0, outside its guards."""
+    guard: Node | None = None
+    body = factor
+    match factor:
+        case Map(fn=Fn.WHERE, args=(condition, Const(), otherwise)):
+            guard, body = condition, otherwise
+    lowest = tuple(p for c in repair.producers if c.fold is Fn.MAX for p in (c.old, c.state))
+    highest = tuple(p for c in repair.producers if c.fold is Fn.MIN for p in (c.old, c.state))
+    for arg in _exponents(body):
+        off = () if guard is None else (Map(Fn.NOT, (guard,)),)
+        claim = Map(Fn.LE, (arg, ZERO))
+        yield prove_implies((*repair.facts, *off), claim, rlimit, lowest=lowest, highest=highest)
+
+
+def _terms(repair: Repair, regions: Regions, rlimit: int) -> Iterator[Verdict]:
+    """Exponents of a term that move: at most 0 for what is absorbed, 0 at the extremum."""
+    extrema = [p for p in repair.producers if p.fold in EXTREMA and not p.moves]
+    for carry in repair.components:
+        for arg in _exponents(carry.term):
+            moving = [n for n in topo([arg]) if isinstance(n, State) and _is_of(n, regions)]
+            if not moving:
+                continue
+            owners = [p for p in extrema if p.state in moving and p.term in topo([arg])]
+            if not owners:
+                yield Unknown(f"the exponent {words(arg)} is not known to be at most 0")
+            for p in owners:
+                yield from _bounded(arg, p, rlimit)
+
+
+def _is_of(state: State, regions: Regions) -> bool:
+    return any(p.name == state.carry for p in regions.producers)
+
+
+def _bounded(arg: Node, producer: Carry, rlimit: int) -> Iterator[Verdict]:
+    absorbed = State(f"{producer.name}.absorbed", producer.over)
+    pair = (absorbed, producer.state) if producer.fold is Fn.MAX else (producer.state, absorbed)
+    ends = (absorbed, producer.state)
+    low, high = (ends, ()) if producer.fold is Fn.MAX else ((), ends)
+    off = Map(Fn.NOT, (Map(Fn.EQ, (producer.state, Const(producer.fold.unit))),))
+    below = Map(Fn.LE, (substitute(arg, {producer.term: absorbed}), ZERO))
+    yield prove_implies((Map(Fn.LE, pair), off), below, rlimit, lowest=low, highest=high)
+    attained = Map(Fn.EQ, (substitute(arg, {producer.term: producer.state}), ZERO))
+    yield prove_implies((off,), attained, rlimit, lowest=low, highest=high)
+
+
+def _centred(repair: Repair, regions: Regions) -> Verdict:
+    """Off the diagonal, states enter as means, extrema and sums of nonnegative terms only."""
+    by = {p.name: p for p in regions.producers}
+    for i, row in enumerate(repair.factors):
+        for j, factor in enumerate(row):
+            if i == j or factor is None:
+                continue
+            for name in states(_without_means(factor, by)):
+                p = by[name]
+                if p.fold not in EXTREMA and not span(p.term, regions.regular).nonnegative:
+                    why = f"{words(factor)} takes differences that are not of means of the absorbed"
+                    return Unknown(why)
+    return Proved("means and extrema lie within the hull of what was absorbed")
+
+
+def _without_means(node: Node, by: dict[str, Carry]) -> Node:
+    """``node`` with ``sum / count`` (of old or new states) replaced by a constant."""
+    means: dict[Node, Node] = {}
+    for n in topo([node]):
+        match n:
+            case Map(fn=Fn.DIV, args=(State(carry=a, old=x), State(carry=b, old=y))) if x == y:
+                count = by.get(b)
+                if count is not None and span(count.term, {}).point == 1 and a in by:
+                    means[n] = ZERO
+    return substitute(node, means)

@@ -1,0 +1,107 @@
+"""Compiles printed files ahead of time; prints {check: "" or what is wrong} into verdicts.json.
+
+A script of its own, in which triton is imported without its interpreter.
+Usage: python -m tests.emit.compiled DIRECTORY.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+os.environ.pop("TRITON_INTERPRET", None)
+import importlib.util
+from types import ModuleType
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from superopt.emit.ahead import launch_specs
+from superopt.source import LaunchSpec
+from tests.emit.cases import CASES
+from tests.emit.cases import Printed
+
+# A full matrix would take minutes: each case once for each target, dtypes in turn.
+TARGETS = ((90, "bf16"), (80, "fp16"), (100, "fp32"))
+
+
+def load(text: str, path: Path) -> ModuleType:
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def build(module: ModuleType, spec: LaunchSpec, capability: int) -> str:
+    """The PTX of one launch."""
+    function = getattr(module, spec.function)
+    names = [name for name, _ in spec.signature]
+    assert names == function.arg_names, f"{names} are not {function.arg_names}"
+    sixteen = [n for n, t in spec.signature if t.startswith("*") or n in spec.divisible]
+    attributes = {(names.index(n),): [["tt.divisibility", 16]] for n in sixteen}
+    source = ASTSource(function, dict(spec.signature), dict(spec.constexprs), attributes)
+    options = {"num_warps": spec.warps, "num_stages": spec.stages}
+    built = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+    return str(built.asm["ptx"])
+
+
+def compiles(module: ModuleType, case: Printed, capability: int, dtype: str) -> None:
+    for index, graph in enumerate(case.graphs):
+        for spec in launch_specs(graph, case.configs(graph), case.sizes[0], dtype, index=index):
+            build(module, spec, capability)
+
+
+def free_of_masks(module: ModuleType, case: Printed) -> None:
+    """Where tiles divide sizes nothing is masked: loads are wide and never predicated away."""
+    graph = case.graphs[0]
+    sizes = {"m": 64, "n": 1024}
+    (spec,) = launch_specs(graph, case.configs(graph, 64), sizes, "fp32")
+    text = build(module, spec, 90)
+    assert "ld.global.v4" in text
+    ragged = launch_specs(graph, case.configs(graph, 64), {"m": 64, "n": 1000}, "fp32")[0]
+    assert text.count("setp.") < build(module, ragged, 90).count("setp.")
+
+
+def matrix_units(module: ModuleType, case: Printed) -> None:
+    """A fold of a product of 16-bit tensors runs on the matrix units of each target."""
+    graph = case.graphs[0]
+    sizes = {"m": 256, "n": 256, "k": 256}
+    (spec,) = launch_specs(graph, case.configs(graph, 64), sizes, "bf16")
+    for capability in (80, 90):
+        text = build(module, spec, capability)
+        assert "mma.sync" in text or "wgmma" in text, f"no matrix instruction for sm_{capability}"
+
+
+def main(directory: Path) -> None:
+    verdicts: dict[str, str] = {}
+    for name, make in CASES.items():
+        case = make()
+        module = load(case.text(), directory / f"compiled_{name}.py")
+        checks = {
+            f"sm_{c}-{d}": lambda m=module, k=case, c=c, d=d: compiles(m, k, c, d)
+            for c, d in TARGETS
+        }
+        if name == "softmax":
+            checks["free_of_masks"] = lambda m=module, k=case: free_of_masks(m, k)
+        if name == "rms":
+            checks["matrix_units"] = lambda m=module, k=case: matrix_units(m, k)
+        for title, check in checks.items():
+            try:
+                check()
+            except Exception:
+                verdicts[f"{name}-{title}"] = traceback.format_exc(limit=-6)
+            else:
+                verdicts[f"{name}-{title}"] = ""
+    (directory / "verdicts.json").write_text(json.dumps(verdicts))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

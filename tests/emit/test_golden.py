@@ -1,0 +1,32 @@
+"""The exact text of a few kernels, so that a change of the printer is seen and reviewed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from superopt.emit.module import print_graph
+from superopt.ugraph.levels import KernelGraph
+from tests import samples as s
+from tests.emit.cases import layer_norm_case
+
+DIRECTORY = Path(__file__).parent / "golden"
+GRAPHS: dict[str, KernelGraph] = {
+    "causal": s.online_attention(causal=True),
+    "two_walks": s.two_pass_softmax(),
+    "rank_two": layer_norm_case().graphs[0],
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_text(name: str, request: pytest.FixtureRequest) -> None:
+    text = "\n\n".join(k.text for k in print_graph(GRAPHS[name]))
+    path = DIRECTORY / f"{name}.txt"
+    if request.config.getoption("--update-golden", default=False):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_no_golden_is_an_orphan() -> None:
+    assert sorted(p.stem for p in DIRECTORY.iterdir()) == sorted(GRAPHS)

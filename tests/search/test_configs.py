@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+
+from superopt.device import target
+from superopt.errors import DoesNotFit
+from superopt.search.configs import configs
+from superopt.search.configs import options
+from superopt.search.configs import power_of_two
+from superopt.search.model import footprint
+from superopt.search.model import model
+from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.profile import profile
+from superopt.ugraph.split import launches
+from tests import samples
+from tests.search.forms import H200
+from tests.search.forms import PREFILL
+
+GRAPHS = {
+    "attention": (samples.online_attention(), PREFILL),
+    "causal": (samples.online_attention(causal=True), PREFILL),
+    "split": (samples.online_attention(split=True), {**PREFILL, "b": 1, "h": 2, "m": 16}),
+    "softmax": (samples.two_pass_softmax(), {"m": 8192, "n": 8192}),
+    "rms": (samples.rms_linear_one_walk(), {"m": 4096, "k": 4096, "n": 4096}),
+}
+
+
+@pytest.mark.parametrize("device", ["a100", "h200", "b200"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_configs_fit_and_come_best_first(name, device):
+    graph, sizes = GRAPHS[name]
+    chip = target(device)
+    found = configs(graph, sizes, "bf16", chip, 6)
+    times = [round(model(graph, c, sizes, "bf16", chip).us, 6) for c in found]
+    assert times == sorted(times)
+    assert len(set(found)) == len(found) > 1
+    for choice in found:
+        for run, config in zip(launches(graph), choice, strict=True):
+            lengths = {**sizes, **{a: config.parts for a, _ in run.places if a not in sizes}}
+            used = footprint(launch_cost(run, config, lengths, "bf16"), config)
+            assert used.shared <= chip.shared_block
+            assert used.registers <= 255
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_config_has_a_power_of_two_for_exactly_the_tile_dimensions(name):
+    graph, sizes = GRAPHS[name]
+    for choice in configs(graph, sizes, "bf16", H200, 3):
+        for run, config in zip(launches(graph), choice, strict=True):
+            dims = [a for a, p in run.places if p != Grid(tiled=False)]
+            assert [a for a, _ in config.tiles] == dims
+            assert all(n == power_of_two(n) for n in config.tile.values())
+            assert all(config.tile[a] >= 16 for a in profile(run).dots)
+            for axis, place in run.places:
+                if isinstance(place, Whole):
+                    size = sizes.get(axis, config.parts)
+                    assert config.tile[axis] >= size
+
+
+def test_the_launches_of_a_split_kernel_agree_on_the_parts():
+    graph, sizes = GRAPHS["split"]
+    first, second = configs(graph, sizes, "bf16", H200, 1)[0]
+    assert first.parts == second.parts > 1
+    assert 2 * first.parts >= H200.sms // 4
+
+
+def test_a_kernel_that_cannot_fit_is_refused_with_its_places():
+    x = samples.X
+    value = samples.total("k", samples.mul(x, samples.W))
+    block = BlockGraph(
+        (("m", Grid()), ("k", Whole()), ("n", Whole())),
+        (),
+        (Store("out", ("m", "n"), None, value),),
+        (Turn("m"),),
+    )
+    with pytest.raises(DoesNotFit, match="a100: m:Grid k:Whole n:Whole"):
+        options(block, {"m": 64, "k": 8192, "n": 8192}, "bf16", target("a100"))
+
+
+def test_larger_operands_leave_room_for_smaller_tiles_only():
+    graph, sizes = GRAPHS["rms"]
+    half = configs(graph, sizes, "bf16", H200, 1)[0][0]
+    full = configs(graph, sizes, "fp32", H200, 1)[0][0]
+    assert half != full
+
+
+def test_sizes_of_one_and_none_have_configs():
+    for size in (0, 1):
+        sizes = dict.fromkeys("bhmnde", size)
+        graph = samples.online_attention()
+        (choice,) = configs(graph, sizes, "bf16", H200, 1)
+        assert model(graph, choice, sizes, "bf16", H200).us > 0
+
+
+def test_a_graph_of_several_kernels_gets_the_best_of_each():
+    block, sizes = GRAPHS["softmax"][0].kernels[0], GRAPHS["softmax"][1]
+    twice = KernelGraph("twice", (), ("out",), (block, block))
+    one = configs(GRAPHS["softmax"][0], sizes, "bf16", H200, 3)
+    both = configs(twice, sizes, "bf16", H200, 3)
+    assert both[0] == (*one[0], *one[0])
+    assert len(set(both)) == 3

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from superopt.search.cuts import axes_in_order
+from superopt.search.mappings import placements
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.walk import topo
+from tests import samples
+from tests.search.forms import H200
+from tests.search.forms import PREFILL
+from tests.search.forms import decode
+
+SCALAR = Grid(tiled=False)
+
+
+def found(program: Program, sizes: dict[str, int]):
+    return placements(program.outputs, axes_in_order(program), sizes, H200)
+
+
+def places(program: Program, sizes: dict[str, int]) -> list[dict[str, object]]:
+    return [dict(p.places) for p in found(program, sizes)]
+
+
+def test_every_placement_is_legal():
+    for program, sizes in (
+        (samples.attention(), PREFILL),
+        (samples.row_softmax(), {"m": 100, "n": 3000}),
+        (samples.lora(), {"m": 2048, "k": 512, "n": 512, "r": 8}),
+        (decode(), {**PREFILL, "b": 1}),
+    ):
+        folds = [n for n in topo([s.value for s in program.outputs]) if isinstance(n, Reduce)]
+        for placement in found(program, sizes):
+            place = dict(placement.places)
+            grid = [a for a, p in place.items() if isinstance(p, Grid)]
+            assert set(place) == set(axes_in_order(program))
+            assert not {f.axis for f in folds} & set(grid)
+            assert all(set(grid) <= set(s.order) for s in program.outputs)
+            assert sorted(t.axis for t in placement.order) == sorted(grid)
+            assert sum(isinstance(p, Split) for p in place.values()) <= 1
+            for fold in folds:
+                assert fold.axis not in placement.looped or not set(fold.axes) & set(
+                    placement.looped
+                )
+
+
+def test_placements_are_distinct():
+    every = found(samples.attention(), {**PREFILL, "b": 1, "h": 2, "m": 512})
+    assert len(set(every)) == len(every)
+
+
+def test_attention_has_scalar_batches_and_tiled_rows():
+    for place in places(samples.attention(), PREFILL):
+        assert (place["b"], place["h"], place["m"], place["d"]) == (SCALAR, SCALAR, Grid(), Whole())
+    assert {"n": Loop()}.items() <= places(samples.attention(), PREFILL)[0].items()
+
+
+def test_a_split_is_offered_only_to_programs_that_leave_the_device_idle():
+    assert not any(Split() in p.values() for p in places(samples.attention(), PREFILL))
+    assert any(Split() in p.values() for p in places(decode(), {**PREFILL, "b": 1}))
+    stored = places(samples.row_softmax(), {"m": 4, "n": 9999})
+    assert not any(Split() in p.values() for p in stored)
+
+
+def test_a_small_axis_is_never_walked():
+    small = places(samples.row_softmax(), {"m": 100, "n": 60})
+    assert {p["n"] for p in small} == {Whole()}
+    assert {p["n"] for p in places(samples.row_softmax(), {"m": 100, "n": 1 << 20})} == {Loop()}
+
+
+def test_tiled_axes_of_a_product_come_in_both_orders():
+    orders = {
+        tuple(t.axis for t in p.order)
+        for p in found(samples.rms_linear(), {"m": 4096, "k": 4096, "n": 4096})
+    }
+    assert orders == {("m", "n"), ("n", "m")}
+
+
+def test_an_axis_that_some_store_lacks_is_kept_whole_or_there_is_no_placement():
+    total = samples.total("k", samples.X)
+    both = (
+        Store("rows", ("m",), None, total),
+        Store("out", ("m", "n"), None, samples.total("k", samples.mul(samples.X, samples.W))),
+    )
+    axes = ("m", "k", "n")
+    wide = placements(both, axes, {"m": 64, "k": 512, "n": 4096}, H200)
+    assert wide == []
+    narrow = placements(both, axes, {"m": 64, "k": 512, "n": 128}, H200)
+    assert {dict(p.places)["n"] for p in narrow} == {Whole()}
