@@ -2,8 +2,9 @@
 
     python benchmarks/gpu_first_contact.py JOBS.json [--out DIR] [--seconds N] [--small]
 
-JOBS.json is a list of ``{"kernel": "runs/attention/attention.py", "spec": "specs/attention.py:attention"}``.
-Each kernel runs in a process of its own, in bf16, fp16 and fp32:
+JOBS.json is a list of ``{"kernel": "runs/softmax/softmax.py", "spec": "specs/softmax.py:softmax"}``
+(paths from the directory where this is started). Each kernel runs in a process of its own, in bf16,
+fp16 and fp32:
 
 * on hostile inputs at moderate sizes, with every plan of the file whose dtype has that width;
 * at the sizes of each of the spec's cases of that width (outputs compared at sampled positions).
@@ -24,6 +25,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 WIDTH = {"bf16": 2, "fp16": 2, "fp32": 4}
+INTERPRETED = 4  # families, where an interpreter runs them
 MODERATE = 320  # positions of an axis at most, on hostile inputs
 
 
@@ -142,14 +145,15 @@ def hostile(spec: Any, module: Any, plan: Any, dtype: str, device: str) -> Itera
     sizes = {}
     for axis, size in plan.sizes.items():
         tile = max((launch.tiles.get(axis, 1) for launch in plan.launches), default=1)
-        above = tile + tile // 2 + 1 if device == "cuda" else tile + 3
+        above = tile + tile // 2 + 1 if device == "cuda" or tile == 1 else tile + 3
         # A tile that holds the whole axis stays whole.
         sizes[axis] = min(size, above, MODERATE) if tile < size else size
     configs = tuple(
         Config(tuple(x.tiles.items()), x.parts, x.warps, x.stages) for x in plan.launches
     )
     scalars = next((dict(c.scalars) for c in spec.cases if c.name == plan.name), {})
-    for family in families(spec.program, sizes, dtype, 0, scalars):
+    some = None if device == "cuda" else INTERPRETED
+    for family in islice(families(spec.program, sizes, dtype, 0, scalars), some):
         trial = trial_of(spec.program, family, sizes, dtype, plan.graph, configs, repeats=1)
         try:
             result = run_trial(module, spec.name, trial, device)
@@ -211,7 +215,8 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
                 rel=c.rel, worst=c.worst, rel_limit=c.limit.rel, worst_limit=c.limit.worst,
             )  # fmt: skip
     except Exception as error:
-        yield row(dtype, case.name, "case sizes", False, f"{type(error).__name__}: {first_line(error)}")
+        why = f"{type(error).__name__}: {first_line(error)}"
+        yield row(dtype, case.name, "case sizes", False, why)
     finally:
         torch.cuda.empty_cache()
 
@@ -219,7 +224,8 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
 def table(kernels: list[dict[str, Any]]) -> bool:
     """Prints one line for each kernel, dtype and case; whether all is well."""
     good = True
-    print(f"{'kernel':<28}{'dtype':<7}{'case':<14}{'calls':>6}{'failed':>7}{'used':>7}  worst or first failure")
+    head = f"{'kernel':<28}{'dtype':<7}{'case':<14}{'calls':>6}{'failed':>7}{'used':>7}"
+    print(f"{head}  first failure")
     for kernel in kernels:
         name = Path(kernel["kernel"]).stem
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -230,7 +236,8 @@ def table(kernels: list[dict[str, Any]]) -> bool:
             used = max((share(r) for r in rows if r["ok"]), default=0.0)
             text = f"{failed[0]['what']}: {failed[0]['message']}" if failed else ""
             good &= not failed
-            print(f"{name:<28}{dtype:<7}{case:<14}{len(rows):>6}{len(failed):>7}{used:>7.0%}  {text}")
+            counts = f"{len(rows):>6}{len(failed):>7}{used:>7.0%}"
+            print(f"{name:<28}{dtype:<7}{case:<14}{counts}  {text}".rstrip())
         if kernel["problem"] or not kernel["rows"]:
             good = False
             print(f"{name:<28}{kernel['problem'] or 'no rows'}")
@@ -240,7 +247,8 @@ def table(kernels: list[dict[str, Any]]) -> bool:
 def share(r: dict[str, Any]) -> float:
     """The share of the tolerance that a row used up."""
     limits = ((r.get("rel"), r.get("rel_limit")), (r.get("worst"), r.get("worst_limit")))
-    return max((value / limit for value, limit in limits if value is not None and limit), default=0.0)
+    found = (value / limit for value, limit in limits if value is not None and limit)
+    return max(found, default=0.0)
 
 
 if __name__ == "__main__":

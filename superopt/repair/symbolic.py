@@ -50,7 +50,8 @@ class Reading:
     """One term as an expression: a table of symbols that stand for subterms.
 
     A maximal subterm without the producers' states is one symbol ``u`` (with the walked axis)
-    or ``c`` (without); a maximal subterm with states but without the axis is one ``y``.
+    or ``c`` (without); a subterm with states but without the axis is one ``y``, unless it is a
+    multiple, a power or an exponential of one.
     """
 
     def __init__(self, axis: str, moving: frozenset[State], known: Mapping[Node, Span]) -> None:
@@ -83,7 +84,7 @@ class Reading:
         if isinstance(node, Const) and isinstance(node.value, Fraction):
             return sp.Rational(node.value.numerator, node.value.denominator)
         moves, varies = self._depends[node], self.axis in node.axes
-        if not (moves and varies):
+        if not (moves and varies) and not (moves and self._related(node)):
             return self._symbol(node, "y" if moves else "u" if varies else "c")
         match node:
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
@@ -94,6 +95,22 @@ class Reading:
                 return self._reduce(node, fn, axis, arg)
             case _:
                 raise NoRepair(f"no finite rank found: {words(node)} mixes {self.who}")
+
+    def _related(self, node: Node) -> bool:
+        """Whether a moving value is to be seen as made of others, to which it is related.
+
+        Multiples, powers and exponentials are; a quotient of two moving values is one value (a
+        mean, say), and so are sums.
+        """
+        match node:
+            case Map(fn=Fn.EXP | Fn.EXP2):
+                return True
+            case Map(fn=Fn.MUL, args=args):
+                return all(self._depends[a] or isinstance(a, Const) for a in args)
+            case Map(fn=Fn.DIV, args=args):
+                return any(isinstance(a, Const) for a in args)
+            case _:
+                return False
 
     @property
     def who(self) -> str:

@@ -58,6 +58,18 @@ def associate_minimum(a: Pattern, b: Pattern, c: Pattern) -> Sides:
 
 
 @rule(structural=True)
+def associate_and(a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """A conjunction of conjunctions is one flat conjunction."""
+    return apply(Fn.AND, apply(Fn.AND, a, b), c), apply(Fn.AND, a, apply(Fn.AND, b, c))
+
+
+@rule(structural=True)
+def associate_or(a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """A disjunction of disjunctions is one flat disjunction."""
+    return apply(Fn.OR, apply(Fn.OR, a, b), c), apply(Fn.OR, a, apply(Fn.OR, b, c))
+
+
+@rule(structural=True)
 def difference_is_sum(a: Pattern, b: Pattern) -> Sides:
     """Differences are kept as sums, so that laws of sums see them."""
     return a - b, a + (-1) * b

@@ -169,7 +169,7 @@ def of_map(fn: Fn, args: Sequence[Facts], kind: Kind, same: bool = False) -> Fac
     if same and fn is Fn.MUL:
         learn(_every(args, *FINITE), Fact.NONNEGATIVE)
     if kind is Kind.BOOL:
-        known = {}
+        known.clear()
         learn(_every(args, Fact.DEFINED), Fact.DEFINED)
     return _facts(axes, kind, known)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from superopt.rewrite.rule import AxisFree
 from superopt.rewrite.rule import Extent
+from superopt.rewrite.rule import Fold
 from superopt.rewrite.rule import HasAxis
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import apply
@@ -27,6 +28,12 @@ Sides = tuple[Pattern, Pattern]
 def swap_sums(a: Pattern, n: str, k: str) -> Sides:
     """Nested sums are one sum over both axes."""
     return total(n, total(k, a)), total(k, total(n, a))
+
+
+@rule(structural=True)
+def swap_products(a: Pattern, n: str, k: str) -> Sides:
+    """Nested products are one product over both axes."""
+    return Fold(Fn.MUL, n, Fold(Fn.MUL, k, a)), Fold(Fn.MUL, k, Fold(Fn.MUL, n, a))
 
 
 @rule(structural=True)

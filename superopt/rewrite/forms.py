@@ -17,6 +17,8 @@ from superopt.rewrite.saturate import Saturated
 from superopt.rewrite.saturate import saturate
 from superopt.rewrite.show import class_text
 from superopt.ugraph.levels import Program
+from superopt.ugraph.names import ordered
+from superopt.ugraph.walk import transform
 
 CHOICES = 600  # choices that extraction looks at
 
@@ -67,7 +69,11 @@ def forms(
     kept: dict[Program, Form] = {
         program: Form(program, (), own.passes, own.work, own.read, assumes)
     }
+    sorted_ = transform([s.value for s in program.outputs], ordered)
+    same = tuple(sorted_[s.value] for s in program.outputs)
     for one in _distinct(candidates(found, program, elements, CHOICES), program):
+        if tuple(s.value for s in one.program.outputs) == same:
+            continue  # the program as it was written, but for the order of operands
         kept.setdefault(
             one.program,
             Form(

@@ -355,13 +355,25 @@ def _take(left: list[int], bound: Bound, fn: Fn) -> bool:
 def _plain(
     fn: Fn, names: list[str], left: list[int], b: Binding
 ) -> Iterator[tuple[Binding, tuple[int, ...]]]:
-    """Holes without needs: the last takes all that is left, the ones before one each."""
+    """Holes without needs: the last takes all that is left, the ones before one each.
+
+    A hole that occurs several times takes one argument that does.
+    """
     match names:
         case []:
             yield b, tuple(left)
         case [last]:
             if left:
                 yield {**b, last: _pack(fn, left)}, ()
+        case [first, *others] if first in others:
+            count = names.count(first)
+            for arg in dict.fromkeys(left):
+                if left.count(arg) >= count:
+                    rest = list(left)
+                    for _ in range(count):
+                        rest.remove(arg)
+                    further = [n for n in others if n != first]
+                    yield from _plain(fn, further, rest, {**b, first: arg})
         case [first, *others]:
             for index, arg in enumerate(left):
                 if arg not in left[:index]:

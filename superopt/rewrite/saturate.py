@@ -51,7 +51,8 @@ class Saturated:
     """An e-graph with the classes of the program's nodes.
 
     ``home``: the class of every node of the program (apply ``graph.find``). ``written``: the
-    e-nodes that stand in the program as it was written. ``roots``: the classes of the outputs. ``complete``: no law has more to say.
+    e-nodes that stand in the program as it was written. ``roots``: the classes of the outputs.
+    ``complete``: no law has more to say.
     """
 
     graph: EGraph
@@ -74,10 +75,10 @@ def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = Non
     seen: set[tuple[str, ENode, Found | None]] = set()
     for _ in range(budget.rounds):
         before = (graph.size, len(graph.classes))
-        _flatten(graph, budget)
-        _round(graph, matchers, budget, seen)
+        cut = _flatten(graph, budget)
+        cut |= _round(graph, matchers, budget, seen)
         if (graph.size, len(graph.classes)) == before:
-            found.complete = True
+            found.complete = not cut
             break
         if graph.size > budget.nodes:
             break
@@ -121,13 +122,18 @@ def _round(
     matchers: dict[str, Matcher],
     budget: Budget,
     seen: set[tuple[str, ENode, Found | None]],
-) -> None:
-    """Search all laws on the graph as it is, then apply what was found."""
+) -> bool:
+    """Search all laws on the graph as it is, then apply what was found.
+
+    True if a budget left something out.
+    """
+    cut = False
     todo: list[tuple[Matcher, int, ENode, Found]] = []
     for name, matcher in matchers.items():
         applied = 0
         for cid, node in _all(graph):
             if applied >= budget.matches:
+                cut = True
                 break
             if not matcher.roots(node.op):
                 continue
@@ -141,11 +147,13 @@ def _round(
                     applied += 1
     for matcher, cid, node, found in todo:
         if graph.size_hint > 2 * budget.nodes:
+            cut = True
             break
         made = matcher.build(graph, found)
         if made is not None:
             join(graph, cid, made, Origin(matcher.rule.name, node))
     graph.rebuild()
+    return cut
 
 
 def join(graph: EGraph, cid: int, made: int, origin: Origin) -> None:
@@ -166,8 +174,11 @@ def _better(
     return first is not None and first.met(graph, cid, found)
 
 
-def _flatten(graph: EGraph, budget: Budget) -> None:
-    """Associativity: arguments that are flat nodes of the same function are spliced in."""
+def _flatten(graph: EGraph, budget: Budget) -> bool:
+    """Associativity: arguments that are flat nodes of the same function are spliced in.
+
+    True if a budget left something out.
+    """
     for _ in range(4):
         todo: list[tuple[int, ENode, ENode]] = []
         for cid, node in _all(graph):
@@ -175,8 +186,9 @@ def _flatten(graph: EGraph, budget: Budget) -> None:
         changed = False
         for cid, node, flat in todo:
             if graph.size_hint > 2 * budget.nodes:
-                break
-            law = "swap_sums" if isinstance(flat.op, Folding) else "associate"
+                graph.rebuild()
+                return True
+            law = _law_of(flat)
             known = graph.memo.get(graph.canonical(flat))
             if known is not None and graph.find(known) == graph.find(cid):
                 continue
@@ -185,7 +197,35 @@ def _flatten(graph: EGraph, budget: Budget) -> None:
             join(graph, cid, made, Origin(law, node))
         graph.rebuild()
         if not changed:
-            break
+            return False
+    return True
+
+
+ASSOCIATE = {
+    Fn.ADD: "associate_sum",
+    Fn.MUL: "associate_product",
+    Fn.MAX: "associate_maximum",
+    Fn.MIN: "associate_minimum",
+    Fn.AND: "associate_and",
+    Fn.OR: "associate_or",
+}
+SWAP = {
+    Fn.ADD: "swap_sums",
+    Fn.MUL: "swap_products",
+    Fn.MAX: "swap_maxima",
+    Fn.MIN: "swap_minima",
+}
+
+
+def _law_of(flat: ENode) -> str:
+    """The structural law by which a node was spliced."""
+    match flat.op:
+        case Folding(fn=fn):
+            return SWAP[fn]
+        case Fn() as fn:
+            return ASSOCIATE[fn]
+        case _:
+            raise TypeError("a leaf is not spliced")
 
 
 def _spliced(graph: EGraph, cid: int, node: ENode) -> list[ENode]:

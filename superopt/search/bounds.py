@@ -121,7 +121,7 @@ def mapping_bound(found: Work, places: Sequence[tuple[str, Place]], case: Case) 
         # Programs along a grid axis that the fold lacks all compute it.
         again = volume * prod(n for a, n in fewest.items() if a not in fold.arg.axes)
         if matrix_product(fold.fn, fold.axis, fold.arg, tiled):
-            flop += 3.5 * again
+            flop += 2 * again
         else:
             plain += again
     split = any(isinstance(p, Split) for _, p in places)

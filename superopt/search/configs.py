@@ -37,8 +37,7 @@ GRID_MOST = 1024
 ELEMENTS_MOST = 1 << 16  # of one tile of one value
 WARPS = (1, 2, 4, 8, 16)
 DOT_WARPS = (4, 8)
-STAGES = (1, 3)
-DOT_STAGES = (1, 2, 3, 4)
+STAGES = (1, 2, 3, 4)  # only loads of matrix products are pipelined
 COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # Configs of one launch that are combined with those of other launches
 LEAST_PARTS = 2
@@ -148,7 +147,7 @@ def _launch(
         for warps in DOT_WARPS if prof.products else WARPS:
             for stages in stages_of(prof):
                 config = Config(tiles, parts, warps, stages)
-                if footprint(cost, config).fits(device):
+                if footprint(cost, config, device).fits(device):
                     times = launch.times(config)
                     found.append(Option(times["total"], (config,), (times,), (cost,)))
     return best(found, keep)
@@ -161,9 +160,7 @@ def best(found: Sequence[Option], keep: int) -> list[Option]:
 
 def stages_of(prof: Profile) -> tuple[int, ...]:
     """Numbers of stages worth trying."""
-    if not prof.block.walks:
-        return (1,)
-    return DOT_STAGES if prof.products else STAGES
+    return STAGES if prof.block.walks and prof.products else STAGES[:1]
 
 
 def _tilings(prof: Profile, sizes: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:

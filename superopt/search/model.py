@@ -36,6 +36,7 @@ START_US = 1.0  # the first load and the last store of a program
 RESOURCES = ("dram", "l2", "matrix", "special", "plain", "latency")
 LEAST_IN_FLIGHT = 512  # bytes: a warp's plain loads, however little they carry
 BASE_REGISTERS = 40  # registers a thread needs for addresses and bookkeeping
+FRAGMENT_REGISTERS = 36  # operands of a matrix instruction, where it reads registers
 MOST_REGISTERS = 255
 THREADS = 32
 STATIC_SHARED = 1024  # scratch of reductions
@@ -74,17 +75,19 @@ class Footprint:
         )
 
 
-def footprint(cost: Cost, config: Config) -> Footprint:
+def footprint(cost: Cost, config: Config, device: Device) -> Footprint:
     """Estimated shared memory and registers of one program.
 
-    Loads of a walk are buffered once a stage; operands of products that stay, and computed
-    ones, are kept once. Values alive at once are spread over the program's threads.
+    Loads of a walk are buffered once a stage (before sm_90 the last one is not buffered);
+    operands of products that stay, and computed right ones, are kept once. Values alive at
+    once are spread over the program's threads; before sm_90 operands pass through registers.
     """
-    stages = cost.shared_stage * max(1, config.stages)
-    lanes = THREADS * config.warps
+    modern = device.capability >= 90
+    buffers = max(1, config.stages if modern else config.stages - 1)
+    base = BASE_REGISTERS + (FRAGMENT_REGISTERS if cost.products and not modern else 0)
     return Footprint(
-        shared=cost.shared_fixed + stages + STATIC_SHARED,
-        registers=BASE_REGISTERS + -(-cost.live // (4 * lanes)),
+        shared=cost.shared_fixed + cost.shared_stage * buffers + STATIC_SHARED,
+        registers=base + -(-cost.live // (4 * THREADS * config.warps)),
     )
 
 
@@ -159,7 +162,7 @@ class Launch:
                 "launch": device.launch_us,
                 "total": device.launch_us,
             }
-        resident = footprint(cost, config).resident(config, device)
+        resident = footprint(cost, config, device).resident(config, device)
         # Whole programs, of which the longest one alone may take longest.
         rounds = -(-cost.programs // device.sms)
         uneven = max(rounds, cost.longest) * device.sms / cost.programs
@@ -174,7 +177,7 @@ class Launch:
             "matrix": 1e6 * uneven * _matrix(cost, config) / self.rate,
             "special": 1e6 * uneven * cost.special / device.special,
             "plain": 1e6 * uneven * cost.plain / device.plain,
-            "latency": waves * (START_US + chain * TILE_US / min(config.stages, 3)),
+            "latency": waves * (START_US + chain * TILE_US / _stages(cost, config)),
         }
         units = [times["matrix"], times["special"], times["plain"]]
         computing = max(units) + HIDDEN * (sum(units) - max(units))
@@ -242,10 +245,15 @@ def _matrix(cost: Cost, config: Config) -> float:
     )
 
 
+def _stages(cost: Cost, config: Config) -> int:
+    """Stages that are worth something: only loads of matrix products are pipelined."""
+    return min(config.stages, 3) if cost.products else 1
+
+
 def _in_flight(cost: Cost, config: Config) -> int:
     """Bytes that one program has under way: what it loads at once, times its stages."""
     walks: dict[int | None, int] = {}
     for read in cost.reads:
         walks[read.walk] = walks.get(read.walk, 0) + read.in_flight
-    loops = [b * max(1, config.stages - 1) for w, b in walks.items() if w is not None]
+    loops = [b * max(1, _stages(cost, config) - 1) for w, b in walks.items() if w is not None]
     return max(LEAST_IN_FLIGHT, *loops, walks.get(None, 0))

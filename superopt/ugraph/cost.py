@@ -69,7 +69,7 @@ class Cost:
     ``longest``: work of the longest program over the mean. ``steps``: tiles that the longest
     program walks, in all its walks. ``live``: bytes of tile values that are alive at once
     in a program. ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
-    needs in any case and once more for each stage.
+    needs in any case and once more for each stage (walks without a product have no stages).
     """
 
     grid: tuple[tuple[str, int], ...]
@@ -230,7 +230,7 @@ class _Counter:
             loaded = sum(self.elements(a) * self.bytes_of(d) for a, d in region.operands)
             computed = sum(self.elements(a) * self.bytes_of(None) for a in region.computed)
             fixed = max(fixed, loaded + computed)
-            if region.walk is not None:
+            if region.walk is not None and any(s.what is What.PRODUCT for s in region.steps):
                 loads = [s for s in region.steps if s.what is What.LOAD]
                 buffers = sum(self.elements(s.work) * self.bytes_of(s.dtype) for s in loads)
                 stage = max(stage, buffers)

@@ -62,8 +62,8 @@ class Region:
 
     ``held``: axes of values that stay in registers all along. ``operands``: axes and dtype of
     tensors that a matrix product reads from shared memory and that are loaded once.
-    ``computed``: axes of values that are computed and then handed to a product through shared
-    memory.
+    ``computed``: axes of right operands that are computed, and so go to their product through
+    shared memory (a left one stays in registers).
     """
 
     walk: int | None
@@ -198,6 +198,7 @@ def _region(
 ) -> Region:
     order = [n for n in reader.topo(roots) if n in inside]
     feeds, used = _feeds(reader, order, carries, walk)
+    rights = _rights(reader, order, carries, walk)
     added = _added(reader, order, [s.value for s in stores])
     used.update(s.value for s in stores)
     steps: list[Step] = []
@@ -237,7 +238,7 @@ def _region(
             + [reader.elements(n.axes) for n in fixed if n not in feeds or n in used]
         ),
         operands=tuple((reader.elements(n.order), n.dtype) for n in operands),
-        computed=tuple(reader.elements(n.axes) for n in feeds if not isinstance(n, Input)),
+        computed=tuple(reader.elements(n.axes) for n in rights if not isinstance(n, Input)),
     )
 
 
@@ -281,6 +282,16 @@ def _feeds(
         else:
             used.add(carry.term)
     return feeds, used
+
+
+def _rights(
+    reader: _Reader, order: list[Node], carries: tuple[Carry, ...], walk: Walk | None
+) -> dict[Node, None]:
+    """The right operands of the region's matrix products."""
+    folds = [(n.fn, n.axis, n.arg) for n in order if isinstance(n, Reduce)]
+    folds += [(c.fold, walk.axis, c.term) for c in carries if walk is not None]
+    found = [reader.product(*fold) for fold in folds]
+    return {p.right: None for p in found if p is not None}
 
 
 def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:

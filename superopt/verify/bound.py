@@ -9,9 +9,11 @@ divides all its coefficients, which few primes of the pool do.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from math import ceil
+from math import log
 from math import log1p
 from math import log2
 
@@ -26,13 +28,16 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Kind
 from superopt.verify import primes
 from superopt.verify.degree import Degrees
+from superopt.verify.exponents import ONE
 from superopt.verify.exponents import Exponent
 from superopt.verify.exponents import Polynomials
 from superopt.verify.exponents import TooHardError
 from superopt.verify.exponents import analysed
+from superopt.verify.logarithms import DRAWN
+from superopt.verify.logarithms import held
+from superopt.verify.logarithms import powers
 from superopt.verify.terms import TermDomain
 from superopt.verify.terms import Terms
-from superopt.verify.terms import UndecidedError
 from superopt.verify.trials import Trial
 
 MOST_TERMS = 60_000
@@ -75,7 +80,7 @@ class RoundBound:
         if not self.coins:
             return log2(miss) if miss > 0 else -64.0
         unseen = 2.0**-self.coins - miss
-        return log1p(-unseen) / log2_e if unseen > 0 else 0.0
+        return log1p(-unseen) / log(2) if unseen > 0 else 0.0
 
     def rounds(self, limit: float) -> int:
         """How many rounds push the chance below ``2 ** limit`` (a huge number if none do)."""
@@ -93,9 +98,6 @@ class RoundBound:
     def why_few(self) -> str:
         """What makes points rare."""
         return f"{self.roots} square roots and {self.coins} choices in one element"
-
-
-log2_e = 0.6931471805599453  # ln 2: log1p is natural
 
 
 def round_bound(
@@ -126,7 +128,7 @@ def round_bound(
             if a != terms.undefined
         }
         found = [_element(terms, a, b) for a, b in sorted(pairs)]
-    except (UndecidedError, TooHardError) as why:
+    except TooHardError as why:
         return NoBound(str(why))
     if not found:
         return RoundBound(0, 0.0, 0, 0, 1)
@@ -143,36 +145,56 @@ def round_bound(
 
 def _element(terms: Terms, a: int, b: int) -> RoundBound:
     """The bound for one pair of elements."""
-    if terms.undefined == b:
-        return RoundBound(0, 0.0, 0, 0, 1)
+    if terms.undefined == b:  # a difference of states, in every round in which the spec is known
+        return RoundBound(0, 0.0, 0, 0, 1 + len(_nested(terms, (a,), ())))
+    for x in (a, b):
+        if terms.all[x].op == "undecided":
+            raise TooHardError(str(terms.all[x].value))
     cone = _cone(terms, (a, b))
-    sides = (a, b)
-    if any(terms.all[x].op == "log" for x in cone):
-        sides = (terms.term_exp(a), terms.term_exp(b))  # they are compared by these
-    nested = _nested(terms, sides)
+    logs = held(terms, cone)
+    exponential = a in logs or b in logs
+    sides = (terms.term_exp(a), terms.term_exp(b)) if exponential else (a, b)
+    drawn = _drawn_from(terms, cone, logs)
+    nested = _nested(terms, sides, drawn)
     exponents: dict[int, Exponent] = {}
     polys = Polynomials(terms, exponents)
+    coefficients = 0
     for found in reversed(nested):
         exponents = analysed(polys, found)
+        coefficients += polys.large
         polys = Polynomials(terms, exponents)
-    degree, height = Degrees(polys, exponents).difference(*sides)
+    degrees = Degrees(polys, exponents)
+    degree, height = degrees.difference(*sides)
+    degree += degrees.collisions(drawn)
     ops = [terms.all[x].op for x in cone]
-    roots = sum(op == "sqrt" and not _rational(terms, x) for op, x in zip(ops, cone, strict=True))
+    roots = sum(op == "sqrt" and not _rational(polys, x) for op, x in zip(ops, cone, strict=True))
+    roots += powers(terms, cone, logs)
     coins = sum(op in ("abs", "lt", "le", "eq") for op in ops)
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(nested)
-    return RoundBound(degree, height, roots, coins, levels, _facts(ops))
+    return RoundBound(degree, height + coefficients, roots, coins, levels, _facts(ops, roots))
 
 
-def _facts(ops: list[str]) -> tuple[str, ...]:
+def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int]:
+    """What drawn values are keyed by: different arguments must have different residues."""
+    found: dict[int, None] = {}
+    for x in cone:
+        t = terms.all[x]
+        if t.op in (*DRAWN, "log"):
+            for arg in t.args:
+                found[terms.term_exp(arg) if arg in logs else arg] = None
+    return list(found)
+
+
+def _facts(ops: list[str], roots: int) -> tuple[str, ...]:
     facts = {
         "opaque": "tanh, erf are drawn functions of their arguments",
         "max": "a maximum is a drawn function of the set of its arguments",
         "min": "a minimum is a drawn function of the set of its arguments",
         "sqrt": "arguments of roots are positive",
     }
-    return tuple(text for op, text in facts.items() if op in ops)
+    return tuple(text for op, text in facts.items() if op in ops and (op != "sqrt" or roots))
 
 
 def _cone(terms: Terms, roots: tuple[int, ...]) -> list[int]:
@@ -186,11 +208,15 @@ def _cone(terms: Terms, roots: tuple[int, ...]) -> list[int]:
     return sorted(seen)
 
 
-def _rational(terms: Terms, root: int) -> bool:
+def _rational(polys: Polynomials, root: int) -> bool:
     """Whether a root is of a number whose prime factors are squares in every chain."""
-    value = terms.number(terms.all[root].args[0])
-    if value is None or isinstance(value, float):
+    try:
+        poly = polys.of(polys.terms.all[root].args[0])
+    except (TooHardError, KeyError):  # a root that only a deeper exponential contains
         return False
+    if set(poly) != {ONE}:
+        return False
+    value = poly[ONE]
     left = value.numerator * value.denominator
     for p in primes.roots(primes.MOST_LEVELS):
         while left and left % p == 0:
@@ -198,13 +224,14 @@ def _rational(terms: Terms, root: int) -> bool:
     return left == 1
 
 
-def _nested(terms: Terms, sides: tuple[int, ...]) -> list[list[int]]:
+def _nested(terms: Terms, sides: tuple[int, ...], drawn: Sequence[int]) -> list[list[int]]:
     """The exponents by the number of exponentials they stand in, outermost first.
 
-    An exponential may stand in several; it has other residues in each.
+    An exponential may stand in several; it has other residues in each. ``drawn``: the arguments
+    of drawn functions, whose residues at the outermost level count.
     """
     found: list[list[int]] = []
-    roots = sides
+    roots = (*sides, *drawn)
     while True:
         exponents = _outside(terms, roots)
         if not exponents:

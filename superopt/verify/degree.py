@@ -7,6 +7,7 @@ atoms with negative coefficients. Sums take the least common multiple of their f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -41,6 +42,11 @@ class Degrees:
         atoms = {atom for e in self.exponents.values() for atom, _ in e.atoms}
         # An atom that is constant in its private variable at this point counts as a miss, too.
         return total.degree + sum(atom.degree for atom in atoms), total.height
+
+    def collisions(self, terms: Sequence[int]) -> int:
+        """A degree that counts every pair of different ``terms`` that may have equal residues."""
+        each = [self._cleared(self.of(x))[0] for x in terms]
+        return sum(max(1, a) for a in each) * len(each)
 
     def of(self, term: int) -> Quotient:
         """The quotient of a term."""

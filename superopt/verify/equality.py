@@ -15,10 +15,12 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
@@ -43,17 +45,37 @@ def same_value(
     """Whether ``left`` and ``right`` are equal, whatever their states and inputs are.
 
     ``facts`` may be assumed; the states in ``lowest`` may be -inf. The field reading knows no
-    facts and is asked where the solver does not know.
+    facts and no infinite states, and is asked where the solver does not know.
     """
     if left is right:
         return Proved("identity")
     if _folds_states([left, right]):
         return _in_fields(left, right, seed)  # the solver takes a fold for one unknown
+    shared = _shared(left, right)
+    if shared:
+        known = [substitute(f, shared) for f in facts]
+        pair = (substitute(left, shared), substitute(right, shared))
+        verdict = prove_equal(*pair, known, rlimit, lowest=lowest)
+        if isinstance(verdict, Proved):
+            return verdict
     verdict = prove_equal(left, right, facts, rlimit, lowest=lowest)
     if not isinstance(verdict, Unknown):
         return verdict
     sampled = _in_fields(left, right, seed)
     return sampled if isinstance(sampled, Sampled) else verdict
+
+
+def _shared(left: Node, right: Node) -> dict[Node, Node]:
+    """Terms without states that both sides have, as one unknown each: less for the solver."""
+    free: list[set[Node]] = []
+    for root in (left, right):
+        moving: set[Node] = set()
+        for node in topo([root]):
+            if isinstance(node, State) or any(c in moving for c in children(node)):
+                moving.add(node)
+        free.append({n for n in topo([root]) if isinstance(n, Map) and n not in moving})
+    both_have = [n for n in topo([left]) if n in free[0] and n in free[1] and n.kind is Kind.REAL]
+    return {n: Input(f"term{i}", n.axes, "fp32") for i, n in enumerate(both_have)}
 
 
 def _folds_states(nodes: Iterable[Node]) -> bool:
@@ -62,8 +84,9 @@ def _folds_states(nodes: Iterable[Node]) -> bool:
 
 
 def opened(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes with states, and folds that contain no state, as tensors of their own."""
+    """The nodes with states as tensors of their own; folds, too, if none contains a state."""
     roots = list(nodes)
+    within = _folds_states(roots)
     by: dict[Node, Node] = {}
     moving: set[Node] = set()
     for node in topo(roots):
@@ -73,7 +96,7 @@ def opened(nodes: Iterable[Node]) -> list[Node]:
             moving.add(node)
         elif any(c in moving for c in children(node)):
             moving.add(node)
-        elif isinstance(node, Reduce):
+        elif isinstance(node, Reduce) and not within:
             by[node] = Input(f"fold{len(by)}", node.axes, "fp32")
     return [substitute(node, by) for node in roots]
 

@@ -25,6 +25,7 @@ Monomial = tuple[tuple[int, int], ...]  # (letter, power), sorted; powers may be
 Poly = dict[Monomial, Fraction]
 
 MOST_MONOMIALS = 3000
+SMALL_BITS = 28  # no prime of a chain divides a number of so few bits
 ONE: Monomial = ()
 BASE = "base"  # what a constant exponent depends on: the base of the exponential
 
@@ -67,8 +68,10 @@ class Polynomials:
         self._letters: dict[tuple[str, object], int] = {}
         self.variables: list[frozenset[str]] = []  # by letter: what it depends on
         self.degrees: list[int] = []  # by letter
+        self.large = 0  # bits of coefficients that a prime of a chain could divide
         self.own: list[str | None] = []  # by letter: the variable that it is, if it is one
         self._terms: list[int] = []  # by letter
+        self._roots: dict[int, Fraction] = {}  # letters that are roots of numbers
         self.logs: dict[int, int] = {}  # letters that are logarithms -> their argument
 
     def of(self, term: int) -> Poly:
@@ -81,7 +84,9 @@ class Polynomials:
             elif missing := [a for a in self._needed(top) if a not in self._polys]:
                 stack.extend(missing)
             else:
-                self._polys[top] = self._make(top)
+                self._polys[top] = poly = self._make(top)
+                sizes = [max(abs(c.numerator), c.denominator).bit_length() for c in poly.values()]
+                self.large += sum(size for size in sizes if size > SMALL_BITS)
                 stack.pop()
         return self._polys[term]
 
@@ -100,7 +105,7 @@ class Polynomials:
             case "add":
                 return _sum(*(self._polys[a] for a in t.args))
             case "mul":
-                return _product(*(self._polys[a] for a in t.args))
+                return self._product(*(self._polys[a] for a in t.args))
             case "inv":
                 return self._inverse(self._polys[t.args[0]], term)
             case "sqrt" | "abs":
@@ -125,11 +130,11 @@ class Polynomials:
         for atom, power in exponent.atoms:
             name = f"atom {atom.number}"
             (((letter, _),),) = self._letter(("atom", atom), frozenset([name]), atom.degree, term)
-            found = _product(found, {((letter, power),): Fraction(1)})
+            found = self._product(found, {((letter, power),): Fraction(1)})
         for x, power in exponent.logs:
             factor = self._polys[x] if power > 0 else self._inverse(self._polys[x], term)
             for _ in range(abs(power)):
-                found = _product(found, factor)
+                found = self._product(found, factor)
         return found
 
     def _drawn(self, term: int, variable: str) -> Poly:
@@ -140,14 +145,43 @@ class Polynomials:
         t = self.terms.all[term]
         poly = self._polys[t.args[0]]
         key = (t.op, tuple(sorted(poly.items())))
-        return self._letter(key, self.depends(poly), max(1, 2 * self.degree(poly)), term)
+        found = self._letter(key, self.depends(poly), max(1, 2 * self.degree(poly)), term)
+        if t.op == "sqrt" and set(poly) == {ONE}:
+            ((((letter, _),), _),) = found.items()
+            self._roots[letter] = poly[ONE]
+        return found
 
     def _inverse(self, poly: Poly, term: int) -> Poly:
         if len(poly) == 1:
             ((monomial, c),) = poly.items()
-            return {tuple((letter, -power) for letter, power in monomial): 1 / c}
+            upside = tuple((letter, -power) for letter, power in monomial)
+            return self._product({ONE: 1 / c}, {upside: Fraction(1)})
         key = tuple(sorted(poly.items()))
         return self._letter(("inv", key), self.depends(poly), max(1, self.degree(poly)), term)
+
+    def _product(self, a: Poly, b: Poly) -> Poly:
+        if len(a) * len(b) > MOST_MONOMIALS:
+            raise TooHardError(f"an exponent has more than {MOST_MONOMIALS} monomials")
+        found: Poly = {}
+        for left, x in a.items():
+            for right, y in b.items():
+                monomial, c = self._times(left, right)
+                if total := found.get(monomial, Fraction(0)) + x * y * c:
+                    found[monomial] = total
+                else:
+                    del found[monomial]
+        return found
+
+    def _times(self, left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
+        """A product of monomials; roots of numbers keep the power 0 or 1."""
+        powers, c = dict(left), Fraction(1)
+        for letter, power in right:
+            powers[letter] = powers.get(letter, 0) + power
+        for letter in powers:
+            if letter in self._roots:
+                squares, powers[letter] = divmod(powers[letter], 2)
+                c *= self._roots[letter] ** squares
+        return tuple(sorted((k, v) for k, v in powers.items() if v)), c
 
     def _letter(
         self, key: tuple[str, object], variables: frozenset[str], degree: int, term: int
@@ -189,23 +223,6 @@ def _sum(a: Poly, b: Poly) -> Poly:
             found[monomial] = total
         else:
             del found[monomial]
-    return found
-
-
-def _product(a: Poly, b: Poly) -> Poly:
-    if len(a) * len(b) > MOST_MONOMIALS:
-        raise TooHardError(f"an exponent has more than {MOST_MONOMIALS} monomials")
-    found: Poly = {}
-    for left, x in a.items():
-        for right, y in b.items():
-            powers = dict(left)
-            for letter, power in right:
-                powers[letter] = powers.get(letter, 0) + power
-            monomial = tuple(sorted((k, v) for k, v in powers.items() if v))
-            if total := found.get(monomial, Fraction(0)) + x * y:
-                found[monomial] = total
-            else:
-                del found[monomial]
     return found
 
 

@@ -51,25 +51,33 @@ class FieldDomain:
     """Several rounds of a field reading; implements ``ugraph.domain.Domain``.
 
     ``levels``: primes in a chain, one more than the exponentials that may be nested.
+    ``chains``: the primes of every round, if they are not to be drawn.
     """
 
-    def __init__(self, seed: int, levels: int = 2, rounds: int = 8) -> None:
+    def __init__(
+        self,
+        seed: int,
+        levels: int = 2,
+        rounds: int = 8,
+        chains: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
         rng = Random(f"field:{seed}:{levels}")
-        chains = [primes.draw(rng, levels) for _ in range(rounds)]
+        chains = chains or [primes.draw(rng, levels) for _ in range(rounds)]
         self.tower = Tower(chains, seed)
         self.functions = Functions(self.tower, self._constants(seed))
 
     def _constants(self, seed: int) -> dict[Constant, FieldArray]:
-        """LOG2E is a random number, LN2 its inverse, PI a random square."""
+        """LOG2E is a random square (it is positive), LN2 its inverse, PI another square."""
         rng = np.random.default_rng([seed, 1])
         known = np.ones(1, np.bool_)
         tag, zero, none = np.zeros(1, np.int8), np.zeros(1, np.bool_), frozenset[str]()
         log2e, ln2, pi = [], [], []
         for i in range(self.tower.levels):
-            unit, root = (self.tower.drawn(rng, i, ()) for _ in range(2))
+            roots = (self.tower.drawn(rng, i, ()) for _ in range(2))
+            unit, circle = (self.tower.mul(i, root, root) for root in roots)
             log2e.append(Residue(unit, known))
             ln2.append(Residue(self.tower.fixed_power(i, unit, "inverse"), known))
-            pi.append(Residue(self.tower.mul(i, root, root), known))
+            pi.append(Residue(circle, known))
         return {
             Constant.LOG2E: real(tag, zero, log2e, none),
             Constant.LN2: real(tag, zero, ln2, none),

@@ -37,7 +37,7 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
 MOST_ROUNDS = 64  # in one evaluation
-MOST_BATCHES = 24
+MOST_BATCHES = 100
 INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters
 
 
@@ -72,6 +72,9 @@ def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
     wanted = {s.name: (s.order, s.dtype) for s in program.outputs}
     if tuple(wanted) != graph.outputs:
         return Refuted((), f"outputs are {graph.outputs} and should be {tuple(wanted)}")
+    stored = {s.name for block in graph.kernels for s in block.all_stores}
+    if missing := [name for name in wanted if name not in stored]:
+        return Refuted((), f"output {missing[0]!r} is never stored")
     for block in graph.kernels:
         for store in block.all_stores:
             got = (store.order, store.dtype)
@@ -114,7 +117,7 @@ class _Run:
             found, counts, perfect = self._batch(bound.levels, batch, number)
             if found is not None:
                 return found
-            if perfect:
+            if perfect and number == 0:
                 bound = bound.with_signs()
                 need = bound.rounds(self.limit)
             for name, count in counts.items():
@@ -168,4 +171,5 @@ class _Run:
             why = ", ".join(sorted(difference.doubts))
             return Unknown(f"{where} differs, which may be due to {why}")
         at = tuple((f"size {axis}", str(size)) for axis, size in self.trial.sizes)
+        at = (*at, ("seed of the field", str(self.seed)))
         return Refuted(at, f"{where} is {difference.graph} and should be {difference.spec}")

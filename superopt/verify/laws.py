@@ -229,9 +229,10 @@ def _holes(pattern: Pattern) -> Iterator[tuple[str, bool]]:
             yield name, True
             for other in others:
                 yield from _holes(other)
-        case App(args=args):
+        case App(fn=fn, args=args):
             for arg in args:
-                yield from _holes(arg)
+                truth = fn in (Fn.AND, Fn.OR, Fn.NOT)
+                yield from ((h, t or (truth and arg == Var(h))) for h, t in _holes(arg))
         case Fold(arg=arg):
             yield from _holes(arg)
         case _:

@@ -17,12 +17,16 @@ from superopt.repair.guard import Regions
 from superopt.repair.guard import regular_form
 from superopt.repair.record import Repair
 from superopt.repair.record import states
+from superopt.repair.record import to_old
 from superopt.repair.record import words
 from superopt.repair.span import Span
+from superopt.repair.span import at
+from superopt.repair.span import join
 from superopt.repair.span import span
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -47,11 +51,12 @@ def judge_repair(
 ) -> tuple[Claim, ...]:
     """Every obligation of ``repair``, which stands in ``block``, with its verdict."""
     judge = _Judge(repair, block, seed, rlimit)
+    composition, endomorphism = judge.composition(), judge.endomorphism()
     return (
         ("separation", judge.separation()),
-        ("endomorphism", judge.endomorphism()),
-        ("composition", judge.composition()),
-        ("combination", judge.combination()),
+        ("endomorphism", endomorphism),
+        ("composition", composition),
+        ("combination", judge.combination(composition, endomorphism)),
         ("domain", judge.domain()),
         ("range", judge_range(repair, judge.regions, rlimit)),
         ("scope", judge.scope()),
@@ -71,7 +76,17 @@ class _Judge:
         walks = block.walks[: block.walks.index(self.walk)]
         final = tuple(c for w in walks for c in w.carries)
         self.regions = Regions(self.walk.carries[:index], final)
-        self.regular = self.regions.regular
+        self.regular = self._off_guards()
+
+    def _off_guards(self) -> dict[Node, Span]:
+        """Spans off the points that are guarded; a point without a guard is not left out."""
+        guarded = {g.condition for g in self.repair.guards if not g.absorb}
+        known = dict(self.regions.regular)
+        for point in self.regions.points:
+            p = point.producer
+            if not point.empty and point.condition([self.repair.term], old=True) not in guarded:
+                known |= {s: join(known[s], at(point.value)) for s in (p.state, p.old)}
+        return known
 
     def equal(
         self,
@@ -91,7 +106,37 @@ class _Judge:
             ones = counts and span(counts[0].term, {}).point == 1 and not counts[0].moves
             why = f"{words(state)} is not the number of positions, {words(size)}"
             found.append(Proved("a sum of ones") if ones else Unknown(why))
+        found += self._finalised() if self.repair.deferred else self._carried()
         return both(found)
+
+    def _finalised(self) -> Iterator[Verdict]:
+        """What is folded and what is done with it at the end make up ``g``."""
+        terms: dict[Node, Node] = {c.state: c.term for c in self.repair.components}
+        value = substitute(self.repair.finalise, terms)
+        yield self.equal(value, self.repair.term, self._signs([value, self.repair.term]))
+
+    def _carried(self) -> Iterator[Verdict]:
+        """A move takes every term of a component from the old ``x`` to the new one."""
+        producers = frozenset(c.name for c in self.repair.producers)
+        components, action = self.repair.components, self.repair.action
+        for i, component in enumerate(components):
+            moved: list[Node] = []
+            for source, factor in zip(components, self.repair.factors[i], strict=True):
+                if factor is not None:
+                    moved.append(Map(action, (to_old(source.term, producers), factor)))
+            total = reduce(lambda a, b: Map(self.repair.fold, (a, b)), moved)
+            ends = [c.term for c in components] + [to_old(c.term, producers) for c in components]
+            off = [Map(Fn.NOT, (c,)) for c in self._term_guards(producers)]
+            yield self.equal(total, component.term, (*self._signs([total, *ends]), *off))
+        first = components[0]
+        off = [Map(Fn.NOT, (c,)) for c in self._term_guards(producers)]
+        yield self.equal(first.term, self.repair.term, (*self._signs([first.term]), *off))
+        if self.repair.finalise is not first.state:
+            yield Unknown(f"{words(self.repair.finalise)} is not the kept value")
+
+    def _term_guards(self, producers: frozenset[str]) -> list[Node]:
+        guards = [g.condition for g in self.repair.guards if g.absorb]
+        return [*guards, *(to_old(g, producers) for g in guards)]
 
     def _signs(
         self, roots: list[Node], like: Mapping[Node, Node] | None = None
@@ -102,8 +147,8 @@ class _Judge:
             known: Span | None = self.regular.get((like or {}).get(node, node))
             if isinstance(node, State) and known is not None and known.nonnegative:
                 facts.append(Map(Fn.LT if known.positive else Fn.LE, (ZERO, node)))
-            elif isinstance(node, Size):
-                facts.append(Map(Fn.LT, (ZERO, node)))
+            elif isinstance(node, Size | Index):
+                facts.append(Map(Fn.LT if isinstance(node, Size) else Fn.LE, (ZERO, node)))
         return tuple(facts)
 
     def endomorphism(self) -> Verdict:
@@ -139,7 +184,30 @@ class _Judge:
                     same = ONE if i == j and self.repair.action is Fn.MUL else ZERO
                     found.append(self.equal(here, same, self._signs([here])))
                 found.append(self._two_moves(i, j))
+            found += self._guarded_row(i)
         return both(found)
+
+    def _guarded_row(self, i: int) -> Iterator[Verdict]:
+        """The moves in the block are the factors of the record, off the guards."""
+        component = self.repair.components[i]
+        names = [c.name for c in self.repair.components]
+        guards = {g.condition for g in self.repair.guards if g.component == component.name}
+        off = tuple(Map(Fn.NOT, (g,)) for g in guards)
+        if self.walk.components[component.name] != component:
+            yield Unknown(f"{component.name} in the walk is not what the repair says")
+        for move in component.moves:
+            factor = self.repair.factors[i][names.index(move.source)]
+            if factor is None:
+                yield Unknown(f"the move of {move.source} to {component.name} has no reason")
+            else:
+                facts = (*self._signs([move.factor, factor]), *off)
+                yield self.equal(move.factor, factor, facts)
+        kept = {m.source for m in component.moves} or {component.name}
+        lost = [
+            n for n, f in zip(names, self.repair.factors[i], strict=True) if f and n not in kept
+        ]
+        if lost:
+            yield Unknown(f"the move of {lost[0]} to {component.name} is missing")
 
     def _named(self, suffix: str) -> dict[Node, Node]:
         """Every old state under another name, as a new one."""
@@ -169,31 +237,31 @@ class _Judge:
         one = direct if direct is not None else ZERO
         return self.equal(total, one, self._signs([total, one], like))
 
-    def combination(self) -> Verdict:
+    def combination(self, composition: Verdict, endomorphism: Verdict) -> Verdict:
         """Joining segments is associative and has a unit, component by component.
 
-        On reachable states: where an extremum is at its unit, what moves with it is at its own.
+        Associative: a segment of three is moved to the common producers in one or two moves,
+        which *composition* says are one, folded by a fold that is associative, over which
+        *endomorphism* lets a move distribute. (What the producers' own joins are is said by
+        their folds or by their own repairs.) The unit is shown here on reachable states, where
+        an extremum at its own unit means that what moves with it is at its own.
         """
-        mine = [c.name for c in self.repair.components]
-        a, b, c = (self._segment(i) for i in range(3))
-        left = self._joined(self._joined(a, b), c)
-        right = self._joined(a, self._joined(b, c))
+        a = self._segment(0)
         units: dict[str, Node] = {c.name: Const(c.fold.unit) for c in self._carries()}
-        found: list[Verdict] = []
-        for name in mine:
-            found.append(self._equal_segments(left[name], right[name]))
+        found = [composition, endomorphism]
+        for carry in self.repair.components:
             for joined in (self._joined(units, a), self._joined(a, units)):
-                found.append(self._equal_segments(joined[name], a[name]))
+                found.append(self._same_segment(joined[carry.name], a[carry.name]))
         return both(found)
 
-    def _equal_segments(self, left: Node, right: Node) -> Verdict:
-        """Equality on reachable states, infinities included."""
+    def _same_segment(self, left: Node, right: Node) -> Verdict:
+        """Equality on the states that a segment can end in, infinities included."""
         leaves = [n for n in topo([left, right]) if isinstance(n, State)]
         low = tuple(n for n in leaves if self._carry_of(n).fold is Fn.MAX)
         sizes = (n for n in topo([left, right]) if isinstance(n, Size))
         facts: list[Node] = [Map(Fn.LT, (ZERO, n)) for n in sizes]
         facts += [f for leaf in leaves for f in self._reachable(leaf)]
-        return self.equal(left, right, tuple(facts), low)
+        return same_value(left, right, facts, low, self.seed, self.rlimit)
 
     def _carry_of(self, segment: State) -> Carry:
         return self.walk.components[segment.carry.rsplit(".", 1)[0]]

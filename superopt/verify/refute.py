@@ -55,7 +55,7 @@ def counterexample(
 def _difference(trial: Trial, spec: dict[str, Array], got: dict[str, Array]) -> Refuted | None:
     for name, value in spec.items():
         a, b = (np.asarray(x, np.float64) for x in (value, got[name]))
-        claimed = ~np.isnan(a)
+        claimed = ~np.isnan(a) & (a != np.inf)  # +inf may be an overflow, which no real has
         scale = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0.0)))
         with np.errstate(all="ignore"):
             off = claimed & (a != b) & ~(np.abs(a - b) <= THRESHOLD * scale)

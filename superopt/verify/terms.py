@@ -15,7 +15,6 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from superopt.errors import SuperoptError
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -25,13 +24,12 @@ from superopt.ugraph.scalar import Number
 Key = tuple[object, ...]
 
 
-class UndecidedError(SuperoptError):
-    """A state depends on the sign of data, so the element has no single expression."""
-
-
 @dataclass(frozen=True)
 class Term:
-    """One scalar: ``op`` is num, bool, undefined, input, named, or a function's name."""
+    """One scalar: ``op`` is num, bool, input, named, undefined, undecided or a function's name.
+
+    *Undecided*: its state depends on the sign or the order of data; ``value`` says how.
+    """
 
     op: str
     args: tuple[int, ...] = ()
@@ -65,7 +63,8 @@ class Terms:
     def number(self, term: int) -> Number | None:
         """The value of a constant, None for anything else."""
         t = self.all[term]
-        return t.value if t.op == "num" else None  # type: ignore[return-value]  # by op
+        value = t.value
+        return value if t.op == "num" and isinstance(value, Fraction | float) else None
 
     def infinite(self, term: int) -> float:
         """The infinity that a term is, or 0."""
@@ -78,23 +77,24 @@ class Terms:
             return self._where(*args)
         if self.undefined in args:
             return self.undefined
+        for a in args:
+            if self.all[a].op == "undecided":
+                return a
         if fn in (Fn.MAX, Fn.MIN):
             return self._extremum(fn, args, exact)
         return _MAKE[fn](self, *args)
 
     def _where(self, c: int, a: int, b: int) -> int:
-        if c == self.undefined:
-            return c
         t = self.all[c]
+        if t.op in ("undefined", "undecided"):
+            return c
         if t.op == "bool":
             return a if t.value else b
         if a == b:
             return a
-        special = [x for x in (a, b) if x == self.undefined or self.infinite(x)]
-        if special:
-            raise UndecidedError(
-                "a comparison of data decides whether a value is infinite or undefined"
-            )
+        for x in (a, b):
+            if self.infinite(x) or self.all[x].op in ("undefined", "undecided"):
+                return self._undecided("a comparison of data decides what is infinite or undefined")
         return self.term(Term("where", (c, a, b)))
 
     def add(self, a: int, b: int) -> int:
@@ -115,8 +115,12 @@ class Terms:
         """a * b."""
         x, y = self.number(a), self.number(b)
         if self.infinite(a) or self.infinite(b):
-            sign = self._sign(a) * self._sign(b)
-            return self.num(sign * INF) if sign else self.undefined
+            signs = self._sign(a), self._sign(b)
+            if 0 in signs:
+                return self.undefined
+            if None in signs:
+                return self._undecided("an infinity is multiplied by a number of unknown sign")
+            return self.num(INF if signs[0] == signs[1] else -INF)
         if x == 0 or y == 0:
             return self.num(Fraction(0))
         if x == 1:
@@ -127,21 +131,25 @@ class Terms:
             return self.num(x * y)
         return self.term(Term("mul", (min(a, b), max(a, b))))
 
-    def _sign(self, a: int) -> int:
-        """The sign of a term that multiplies an infinity."""
+    def _undecided(self, why: str) -> int:
+        return self.term(Term("undecided", (), why))
+
+    def _sign(self, a: int) -> int | None:
+        """The sign of what multiplies an infinity, None if it is not known."""
         value = self.number(a)
         if value is not None:
             return (value > 0) - (value < 0)
         t = self.all[a]
-        if t.op in ("exp", "sqrt", "named"):
+        if t.op in ("exp", "sqrt", "named", "abs"):
             return 1
-        if t.op in ("add", "mul", "inv"):
-            signs = [self._sign(x) for x in t.args]
-            if t.op != "add":
-                return int(np.prod(signs))
-            if len(set(signs)) == 1:
-                return signs[0]
-        raise UndecidedError("an infinity is multiplied by a number of unknown sign")
+        signs = [self._sign(x) for x in t.args] if t.op in ("add", "mul", "inv", "max") else []
+        if t.op == "max":
+            return 1 if 1 in signs else None
+        if None in signs or not signs:
+            return None
+        if t.op == "add":
+            return signs[0] if len(set(signs)) == 1 else None
+        return 1 if signs.count(-1) % 2 == 0 else -1
 
     def negate(self, a: int) -> int:
         """-a."""
@@ -160,7 +168,9 @@ class Terms:
     def absolute(self, a: int) -> int:
         """|a|."""
         value = self.number(a)
-        return self.term(Term("abs", (a,))) if value is None else self.num(abs(value))
+        if value is None:
+            return a if self.all[a].op == "abs" else self.term(Term("abs", (a,)))
+        return self.num(value if value >= 0 else -value)
 
     def exp(self, a: int) -> int:
         """exp(a)."""

@@ -80,6 +80,15 @@ def matrix_units(module: ModuleType, case: Printed) -> None:
         assert "mma.sync" in text or "wgmma" in text, f"no matrix instruction for sm_{capability}"
 
 
+def keeps_nan(module: ModuleType, case: Printed) -> None:
+    """Maxima compile to the instruction that keeps NaN (the interpreter keeps it in any case)."""
+    graph = case.graphs[0]
+    for spec in launch_specs(graph, case.configs(graph), case.sizes[0], "fp32"):
+        text = build(module, spec, 90)
+        assert "max.NaN.f32" in text
+        assert "max.f32" not in text
+
+
 def main(directory: Path) -> None:
     verdicts: dict[str, str] = {}
     for name, make in CASES.items():
@@ -91,6 +100,7 @@ def main(directory: Path) -> None:
         }
         if name == "softmax":
             checks["free_of_masks"] = lambda m=module, k=case: free_of_masks(m, k)
+            checks["keeps_nan"] = lambda m=module, k=case: keeps_nan(m, k)
         if name == "rms":
             checks["matrix_units"] = lambda m=module, k=case: matrix_units(m, k)
         for title, check in checks.items():

@@ -281,6 +281,7 @@ SPECIAL: dict[str, list[Callable[[ModuleType, Printed], None]]] = {
     "softmax": [infinite, nan_spreads, operator],
     "rms": [nan_spreads],
     "window": [operator, scalars],
+    "decode": [nan_spreads],
     "functions": [huge, nan_spreads],
     "kinds": [operator],
 }

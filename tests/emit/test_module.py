@@ -36,6 +36,7 @@ CHECKS = {
     "softmax": ("infinite", "nan_spreads", "operator"),
     "rms": ("nan_spreads",),
     "window": ("operator", "scalars"),
+    "decode": ("nan_spreads",),
     "functions": ("huge", "nan_spreads"),
     "kinds": ("operator",),
 }

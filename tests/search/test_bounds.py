@@ -113,3 +113,14 @@ def test_a_value_that_reads_a_fold_over_its_own_axis_is_not_sure():
     found = work((Store("out", ("m",), None, value),), Case({"m": 10, "k": 100}, "fp32", H200))
     assert found.special == 0  # a repair might compute fewer exponentials
     assert found.plain == 10 * 100  # the maximum
+
+
+def test_of_a_factor_that_reads_a_fold_only_the_rest_is_sure():
+    # sum over k of (u - mean of x) * w is also sum(u * w) - mean * sum(w): no m in either fold.
+    u = Input("u", ("k",))
+    mean = samples.div(samples.total("k", samples.X), Size("k"))
+    value = samples.total("k", samples.mul(samples.sub(u, mean), samples.W))
+    sizes = {"m": 1000, "k": 10, "n": 7}
+    found = work((Store("out", ("m", "n"), None, value),), Case(sizes, "fp32", H200))
+    ((_, volume),) = found.products
+    assert volume == 10 * 7

@@ -43,7 +43,7 @@ def test_configs_fit_and_come_best_first(name, device):
     for choice in found:
         for run, config in zip(launches(graph), choice, strict=True):
             lengths = {**sizes, **{a: config.parts for a, _ in run.places if a not in sizes}}
-            used = footprint(launch_cost(run, config, lengths, "bf16"), config)
+            used = footprint(launch_cost(run, config, lengths, "bf16"), config, chip)
             assert used.shared <= chip.shared_block
             assert used.registers <= 255
 

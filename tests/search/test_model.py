@@ -105,12 +105,12 @@ def test_few_programs_do_not_reach_the_bandwidth():
 def test_resident_programs_are_bounded_by_what_they_occupy():
     config = Config(TILES, 1, 8, 3)
     cost = launch_cost(MATMUL.kernels[0], config, {"m": 512, "k": 512, "n": 512}, "bf16")
-    used = footprint(cost, config)
+    used = footprint(cost, config, H200)
     assert used.resident(config, H200) == min(
         H200.shared_sm // (used.shared + 1024), 65536 // (used.registers * 256)
     )
-    assert footprint(cost, replace(config, stages=4)).shared > used.shared
-    assert footprint(cost, replace(config, warps=4)).registers > used.registers
+    assert footprint(cost, replace(config, stages=4), H200).shared > used.shared
+    assert footprint(cost, replace(config, warps=4), H200).registers > used.registers
 
 
 def test_full_precision_is_slow_and_tf32_is_between():

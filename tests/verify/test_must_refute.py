@@ -195,6 +195,13 @@ def test_two_outputs_swapped():
     assert isinstance(verdict, Refuted)
 
 
+def test_an_output_that_is_never_stored():
+    meaning = program(mul(X, Y), add(X, Y))
+    half = plain(Program("p", meaning.params, meaning.outputs[:1]))
+    missing = replace(half, outputs=tuple(s.name for s in meaning.outputs))
+    assert isinstance(verify_graph(meaning, missing, 0), Refuted)
+
+
 def test_outputs_in_another_order():
     meaning = program(mul(X, Y), add(X, Y))
     turned = plain(Program("p", meaning.params, meaning.outputs[::-1]))
@@ -217,9 +224,7 @@ def test_a_stale_accumulator_is_refuted():
     (walk,) = block.walks
     m, total_, out = walk.carries
     for stale in (total_, out):
-        carries = tuple(
-            replace(c, moves=()) if c is stale else c for c in (m, total_, out)
-        )
+        carries = tuple(replace(c, moves=()) if c is stale else c for c in (m, total_, out))
         wrong = _with_carries(graph, carries)
         assert isinstance(verify_graph(samples.attention(), wrong, 0), Refuted)
 

@@ -57,9 +57,15 @@ class Plan(NamedTuple):
     graph: int
     launches: tuple
     sizes: dict
+    dtype: str = ""
+    tf32: bool = False
 
 
-PLANS = (Plan("default", 0, (Launch({"m": 16, "n": 64}, 1, 4, 2),), {"m": 4096, "n": 4096}),)
+LAUNCH = Launch({"m": 16, "n": 64}, 1, 4, 2)
+PLANS = (
+    Plan("wide", 0, (LAUNCH,), {"m": 4096, "n": 4096}, "bf16"),
+    Plan("wide", 0, (LAUNCH,), {"m": 4096, "n": 4096}, "fp32"),
+)
 
 
 def row_softmax(x, *, out=None, plan=None):

@@ -1,0 +1,86 @@
+"""Which evidence a claim needs, and whether a candidate has all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from superopt.repair.record import Repair
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.verify.graphs import verify_graph
+from superopt.verify.obligations import judge_repair
+from superopt.verify.ranges_proof import prove_limits
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
+from superopt.verify.verdict import accepted
+
+Claim = tuple[str, Verdict]
+RepairJudge = Callable[[Repair, BlockGraph, int], Sequence[Claim]]
+LimitsJudge = Callable[[BlockGraph], Sequence[Claim]]
+
+EQUALITY = "graph equals spec"
+
+
+@dataclass(frozen=True)
+class GraphVerdict:
+    """Every claim about a kernel graph with its verdict, the equality with the spec first."""
+
+    verdicts: tuple[Claim, ...]
+    log2_limit: float = -60.0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether each claim has the evidence that it needs."""
+        return not self.wanting
+
+    @property
+    def wanting(self) -> tuple[Claim, ...]:
+        """The claims that have not."""
+        return tuple(c for c in self.verdicts if not accepted(c[1], self.log2_limit))
+
+
+def judge(
+    program: Program,
+    graph: KernelGraph,
+    repairs: Sequence[Repair] = (),
+    seed: int = 0,
+    log2_limit: float = -60.0,
+    judge_repairs: RepairJudge = judge_repair,
+    judge_limits: LimitsJudge | None = None,
+) -> GraphVerdict:
+    """Whether ``graph`` computes ``program``.
+
+    The claims: the graphs are equal (sampled in fields); each obligation of each repair; each
+    limit of each walk loses nothing. An unequal graph is not judged further. The outcome depends
+    on the arguments alone, so it may be kept by their digests.
+    """
+    found: list[Claim] = [(EQUALITY, verify_graph(program, graph, seed, log2_limit))]
+    if not accepted(found[0][1], log2_limit):
+        return GraphVerdict(tuple(found), log2_limit)
+    for number, repair in enumerate(repairs):
+        name = f"repair {number}"
+        block = home(repair, graph)
+        if block is None:
+            found.append((name, Unknown("no walk of the graph has the repair's components")))
+            continue
+        claims = judge_repairs(repair, block, seed)
+        found += [(f"{name}, {claim}", verdict) for claim, verdict in claims]
+    for block in graph.kernels:
+        found += (judge_limits or _limits)(block)
+    return GraphVerdict(tuple(found), log2_limit)
+
+
+def home(repair: Repair, graph: KernelGraph) -> BlockGraph | None:
+    """The kernel whose walk holds the components of ``repair``."""
+    for block in graph.kernels:
+        for walk in block.walks:
+            if walk.axis == repair.axis and set(repair.components) <= set(walk.carries):
+                return block
+    return None
+
+
+def _limits(block: BlockGraph) -> list[Claim]:
+    return [(f"loop limits of {claim.axis}", verdict) for claim, verdict in prove_limits(block)]

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from superopt.rewrite.forms import forms
+from superopt.rewrite.lowering import lower
+from superopt.ugraph.evaluate import evaluate_program
+from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.names import canonical
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import topo
+from tests import samples
+from tests.samples import add
+from tests.samples import exp
+from tests.samples import finite
+from tests.samples import largest
+from tests.samples import sub
+from tests.samples import total
+
+
+def lse() -> Program:
+    s = samples.scores()
+    m = finite(largest("n", s))
+    value = add(m, Map(Fn.LOG, (total("n", exp(sub(s, m))),)))
+    return Program("lse", (samples.Q, samples.K), (Store("lse", ("b", "h", "m"), "fp32", value),))
+
+
+PROGRAMS = {
+    "attention": samples.attention,
+    "causal": lambda: samples.attention(True),
+    "delayed": samples.attention_delayed,
+    "softmax": samples.row_softmax,
+    "lse": lse,
+    "rms_linear": samples.rms_linear,
+}
+
+
+def nodes(program: Program) -> list[Node]:
+    return topo(s.value for s in program.outputs)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_stay_and_natural_exponentials_go(name: str) -> None:
+    program = PROGRAMS[name]()
+    rng = np.random.default_rng(1)
+    sizes = {"b": 2, "h": 1, "m": 3, "n": 4, "d": 2, "e": 3, "k": 5}
+    arrays = {
+        p.name: rng.normal(size=[sizes[a] for a in p.order])
+        for p in program.params
+        if isinstance(p, Input)
+    }
+    domain = FloatDomain(np.float64)
+    for written in (program, *(f.program for f in forms(program, 4))):
+        lowered = lower(written)
+        assert not [n for n in nodes(lowered) if isinstance(n, Map) and n.fn in (Fn.EXP, Fn.LOG)]
+        want = evaluate_program(program, domain, arrays, sizes)
+        got = evaluate_program(lowered, domain, arrays, sizes)
+        for key, value in want.items():
+            np.testing.assert_allclose(got[key], value, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["attention", "causal", "delayed", "lse"])
+def test_no_product_an_element_is_added(name: str) -> None:
+    program = PROGRAMS[name]()
+
+    def products(p: Program) -> int:
+        return sum(
+            isinstance(n, Map) and n.fn is Fn.MUL and {"m", "n"} <= set(n.axes) for n in nodes(p)
+        )
+
+    assert products(lower(program)) == products(program)
+
+
+def test_no_fold_is_doubled() -> None:
+    for program in (lse(), samples.attention_delayed(), canonical(samples.attention(True))[0]):
+
+        def folds(p: Program) -> int:
+            return sum(isinstance(n, Reduce) for n in nodes(p))
+
+        assert folds(lower(program)) == folds(program)
+
+
+def test_lowering_is_idempotent() -> None:
+    once = lower(samples.attention_delayed())
+    assert lower(once) == once
