@@ -77,9 +77,7 @@ def assemble(
     return file, done
 
 
-def _draft_rows(
-    won: Sequence[CaseRun], graphs: list[KernelGraph], examiner: Examiner
-) -> list[Row]:
+def _draft_rows(won: Sequence[CaseRun], graphs: list[KernelGraph], examiner: Examiner) -> list[Row]:
     return [
         row_of(r.case, graphs.index(r.winner.graph), r.winner.configs, examiner.device.arch)
         for r in won
@@ -168,5 +166,3 @@ def _header(spec: Spec, results: Sequence[CaseRun], rows: Sequence[Row]) -> Head
         for r in rows
     ]
     return Header(spec.source_text, "\n".join(derivation), "\n".join(verdict), "\n".join(tuning))
-
-

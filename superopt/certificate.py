@@ -98,7 +98,9 @@ def read_certificate(kernel: Path) -> Certificate:
     path = certificate_path(kernel)
     for needed in (kernel, path, seal_path(kernel)):
         if not needed.is_file():
-            raise UserError(f"{needed}: no such file; a kernel is verified with the files beside it")
+            raise UserError(
+                f"{needed}: no such file; a kernel is verified with the files beside it"
+            )
     try:
         record = json.loads(path.read_text())
         program = parse(record["program"])
@@ -127,7 +129,12 @@ def _row(record: dict[str, Any]) -> Row:
     )
     sizes = tuple((a, n) for a, n in record["sizes"])
     return Row(
-        record["name"], record["graph"], configs, sizes, record["dtype"], record["tf32"],
+        record["name"],
+        record["graph"],
+        configs,
+        sizes,
+        record["dtype"],
+        record["tf32"],
         record["target"],
     )
 

@@ -12,10 +12,10 @@ from typing import Optional
 
 import typer
 
-from superopt.errors import SuperoptError
+from superopt.errors import BAD_INPUT
+from superopt.errors import INTERRUPTED
+from superopt.errors import OUR_FAULT
 from superopt.errors import UserError
-
-VERIFIED, NONE_FOUND, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
 app = typer.Typer(
     name="superopt",
@@ -97,7 +97,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted before any kernel was verified", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except (SuperoptError, Exception) as error:
+    except Exception as error:
         from superopt.commands.bug import report_bug
 
         print(report_bug(error, sys.argv), file=sys.stderr)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+# Exit codes of the command line.
+VERIFIED = 0  # a verified winner (also when interrupted after one)
+NONE_FOUND = 1  # a valid spec without a verified kernel, or a check that failed
+BAD_INPUT = 2  # the user's input
+OUR_FAULT = 70  # a bug of superopt
+INTERRUPTED = 130  # before any kernel was verified
+
 
 class SuperoptError(Exception):
     """Base of every exception that superopt raises on purpose."""

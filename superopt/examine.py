@@ -96,8 +96,8 @@ class Examiner:
             for claim, verdict in judge_repair(one, block, self.seed):
                 found.append((f"repair {number}, {claim}", verdict))
         for block in built.graph.kernels:
-            for claim, verdict in prove_limits(block):
-                found.append((self._words(f"loop limits of {claim.axis}"), verdict))
+            for limit, verdict in prove_limits(block):
+                found.append((self._words(f"loop limits of {limit.axis}"), verdict))
         graph = verify_graph(self.program, built.graph, self.seed)
         return [("graph equals spec", graph), *found]
 
@@ -193,13 +193,14 @@ def row_of(case: Case, graph: int, configs: tuple[Config, ...], arch: str) -> Ro
 def repair_text(repair: Repair) -> str:
     """A repair in one line."""
     producers = ", ".join(p.name for p in repair.producers)
+    act, fold = repair.action.symbol, repair.fold.symbol
     moves = "; ".join(
-        f"{c.name} <- {' + '.join(f'{m.source} {repair.action.symbol} {words(m.factor)}' for m in c.moves)}"
+        f"{c.name} <- {f' {fold} '.join(f'{m.source} {act} {words(m.factor)}' for m in c.moves)}"
         for c in repair.components
         if c.moves
     )
     return (
-        f"carry {repair.carry.name} ({repair.fold.symbol} over {repair.axis}) reads {producers} "
+        f"carry {repair.carry.name} ({fold} over {repair.axis}) reads {producers} "
         f"too early: rank {repair.rank}, {moves or 'nothing moves; the producers act at the end'}"
     )
 

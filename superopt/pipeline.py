@@ -51,11 +51,20 @@ class Budget:
 class Listener(Protocol):
     """What a search tells while it runs (``report.live.Progress``)."""
 
-    def case(self, function: str, case: str) -> None: ...
-    def stage(self, text: str) -> None: ...
-    def counts(self, counts: Counts) -> None: ...
-    def verified(self, model_us: float, share: float) -> None: ...
-    def done(self, result: CaseRun) -> None: ...
+    def case(self, function: str, case: str) -> None:
+        """A new case begins."""
+
+    def stage(self, text: str) -> None:
+        """What is being done now."""
+
+    def counts(self, counts: Counts) -> None:
+        """What became of the candidates so far."""
+
+    def verified(self, model_us: float, share: float) -> None:
+        """One more candidate passed every check."""
+
+    def done(self, result: CaseRun) -> None:
+        """A case ends."""
 
 
 @dataclass
@@ -78,10 +87,12 @@ class Clock:
 
     @property
     def over(self) -> bool:
+        """Whether the budget's time is spent."""
         return 0 < self.budget.seconds < time.monotonic() - self.began
 
     @property
     def elapsed(self) -> float:
+        """Seconds since the search began."""
         return round(time.monotonic() - self.began, 3)
 
 

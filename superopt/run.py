@@ -64,6 +64,7 @@ class Counts:
 
     @property
     def adds_up(self) -> bool:
+        """Whether every candidate is accounted for."""
         gone = sum(n for _, n in (*self.rejected, *self.pruned))
         return self.seen == self.built + self.duplicates + gone
 

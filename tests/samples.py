@@ -183,7 +183,9 @@ def two_pass_softmax() -> KernelGraph:
     m_new, m_old = State("m", ("m",)), State("m", ("m",), old=True)
     factor = where(eq(m_old, NEG_INF), num(1), exp(sub(m_old, finite(m_new))))
     e = exp(sub(x, finite(m_new)))
-    first = Walk("n", (Carry("m", ("m",), Fn.MAX, x), Carry("l", ("m",), Fn.ADD, e, (Move("l", factor),))))
+    first = Walk(
+        "n", (Carry("m", ("m",), Fn.MAX, x), Carry("l", ("m",), Fn.ADD, e, (Move("l", factor),)))
+    )
     value = div(e, positive(State("l", ("m",))))
     second = Walk("n", (), (Store("out", ("m", "n"), None, value),))
     block = BlockGraph((("m", Grid()), ("n", Loop())), (first, second), (), (Turn("m"),))

@@ -55,7 +55,9 @@ def _abilities() -> Table:
     table.add_row("search, repair, proofs, printing", "yes")
     table.add_row("run kernels in Triton's interpreter (fp32, fp16)", "yes")
     linux = sys.platform == "linux"
-    table.add_row("compile ahead of time (sm_80, sm_90, sm_100)", "yes" if linux else "no: Linux only")
+    table.add_row(
+        "compile ahead of time (sm_80, sm_90, sm_100)", "yes" if linux else "no: Linux only"
+    )
     name = torch.cuda.get_device_name() if gpu else "no GPU: kernels are ranked by the model"
     table.add_row("run kernels on a GPU", name)
     table.add_row("target auto", target("auto").name)

@@ -10,8 +10,9 @@ from typing import Any
 
 from rich.console import Console
 
-from superopt import cli
 from superopt.case import Case
+from superopt.errors import NONE_FOUND
+from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.loading import load
 from superopt.pipeline import Budget
@@ -60,7 +61,7 @@ def run_search(
             )
             write(run, head(spec))
             (directory / "report.md").write_text(report(run))
-            codes.append(cli.VERIFIED if run.verified or _kept(run) else cli.NONE_FOUND)
+            codes.append(VERIFIED if run.verified or _kept(run) else NONE_FOUND)
             conclude(console, run)
             if run.interrupted:
                 break

@@ -40,7 +40,10 @@ class Progress:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         if self._live:
             self._live.__exit__(kind, error, at)
@@ -100,5 +103,6 @@ class Progress:
             table.add_row("pruned", f"{number}  {bound}")
         table.add_row("verified", str(self._verified))
         if self._best:
-            table.add_row("best", f"{self._best[0]:.1f} us by the model, {self._best[1]:.0%} of roofline")
+            us, share = self._best
+            table.add_row("best", f"{us:.1f} us by the model, {share:.0%} of roofline")
         self._live.update(table)

@@ -12,7 +12,8 @@ from superopt.ugraph.text import show
 from superopt.verify.verdict import spoken
 
 ASSUMED = (
-    "Inputs are finite where a proof speaks of them; NaN and infinities in inputs are covered by execution only.",
+    "Inputs are finite where a proof speaks of them; NaN and infinities in inputs are covered by "
+    "execution only.",
     "Graph equality is over the reals; rounding is covered by the float figures.",
     "bf16 on this GPU: not executed.",
     "Times are the roofline model's; nothing was timed.",

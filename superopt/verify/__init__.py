@@ -1,0 +1,1 @@
+"""Which evidence there is for each claim."""
