@@ -134,9 +134,9 @@ def row(
 def hostile(spec: Any, module: Any, plan: Any, dtype: str, device: str) -> Iterator[dict[str, Any]]:
     """Every input family at sizes somewhat above the plan's tiles."""
     from superopt.ugraph.levels import Config
-    from superopt.verify.checks import Call
+    from superopt.verify.calls import Call
+    from superopt.verify.calls import trial_of
     from superopt.verify.checks import judged
-    from superopt.verify.checks import trial_of
     from superopt.verify.inputs import families
     from superopt.verify.run_kernel import first_line
     from superopt.verify.run_kernel import run_trial

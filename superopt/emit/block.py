@@ -91,7 +91,7 @@ class _Block:
             frame.lines.line(f"{states[carry.name]} = tl.full({full})")
         first = frame.names.fresh(f"{stem}_first")
         frame.begin(axis, first)
-        values.enter(walk, self._roots(walk))
+        values.enter(walk)
         body = frame.inner
         assert body is not None
         if walk.reverse:
@@ -116,13 +116,6 @@ class _Block:
         frame.lines.lines += body.lines
         for carry in walk.carries:
             values.define(carry.state, Value(states[carry.name], dims[carry.name], Kind.REAL))
-
-    def _roots(self, walk: Walk) -> list[Node]:
-        roots: list[Node] = []
-        for carry in walk.carries:
-            roots += [carry.old, carry.state, carry.kept(walk.components)]
-            roots += [Reduce(carry.fold, walk.axis, carry.term)]
-        return roots + [s.value for s in walk.stores]
 
     def _update(self, walk: Walk, carry: Carry, state: str, dims: tuple[str, ...]) -> list[str]:
         """Prints the new value of a carry; returns what must wait for the end of the body."""

@@ -65,34 +65,42 @@ class Expressions:
             self._uses[root] += 1
         self._outer: dict[object, Value] = {}
         self._inner: dict[object, Value] = {}
-        self._varying: set[Node] = set()
+        self._walk: Walk | None = None
+        self._varies: dict[Node, bool] = {}
         self._outside = 0  # how many values outside of the walk in hand are being printed
         self._count = 0
 
     # Walks.
 
-    def enter(self, walk: Walk, roots: Sequence[Node]) -> None:
+    def enter(self, walk: Walk) -> None:
         """From now on nodes that vary over ``walk`` are printed into its body."""
-        own = {c.name for c in walk.carries}
-        self._inner = {}
-        self._varying = set()
-        for node in topo(roots):
-            match node:
-                case Index(axis=axis):
-                    varies = axis == walk.axis
-                case Input(order=order):
-                    varies = walk.axis in order
-                case State(carry=carry):
-                    varies = carry in own
-                case _:
-                    varies = any(c in self._varying for c in children(node))
-            if varies:
-                self._varying.add(node)
+        self._walk, self._inner, self._varies = walk, {}, {}
 
     def leave(self) -> None:
         """Forgets the body of the walk: what was printed there is not known behind it."""
-        self._inner = {}
-        self._varying = set()
+        self._walk, self._inner, self._varies = None, {}, {}
+
+    def varies(self, node: Node) -> bool:
+        """Whether ``node`` can change from tile to tile of the walk in hand.
+
+        It is asked of any node, for a matrix product regroups factors into nodes of its own.
+        """
+        if self._walk is None:
+            return False
+        for one in topo([node]) if node not in self._varies else ():
+            if one in self._varies:
+                continue
+            match one:
+                case Index(axis=axis):
+                    found = axis == self._walk.axis
+                case Input(order=order):
+                    found = self._walk.axis in order
+                case State(carry=carry):
+                    found = carry in self._walk.components
+                case _:
+                    found = any(self._varies[c] for c in children(one))
+            self._varies[one] = found
+        return self._varies[node]
 
     def define(self, node: Node, value: Value) -> None:
         """Says what a ``State`` is called from here on."""
@@ -174,10 +182,10 @@ class Expressions:
         return Value(f"{onto.along(dims)} + {value.text}", dims, Kind.REAL, closed=False)
 
     def _place(self, node: Node) -> dict[object, Value]:
-        return self._inner if node in self._varying else self._outer
+        return self._inner if self.varies(node) else self._outer
 
     def _lines(self, node: Node) -> Writer:
-        if node in self._varying:
+        if self.varies(node):
             assert self.frame.inner is not None
             return self.frame.inner
         return self.frame.lines

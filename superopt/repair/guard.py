@@ -216,6 +216,7 @@ def guarded_factor(
     """
     guards: list[Guard] = []
     conditions: list[Node] = []
+    passed: list[Point] = []
     for point in regions.points:
         if point.producer.old not in topo([factor]):
             continue
@@ -229,6 +230,7 @@ def guarded_factor(
             continue
         condition = point.condition([term], old=True)
         conditions.append(condition)
+        passed.append(point)
         guards.append(Guard(component, condition, False, f"nothing was absorbed while {state}"))
     if regions.empty is not None and _needs_positions(factor, regions):
         condition = Map(Fn.EQ, (Size(regions.empty), ZERO))
@@ -240,7 +242,7 @@ def guarded_factor(
     condition = conditions[0]
     for other in conditions[1:]:
         condition = Map(Fn.OR, (condition, other))
-    node = Map(Fn.WHERE, (condition, identity, _without(factor, conditions)))
+    node = Map(Fn.WHERE, (condition, identity, _without(factor, passed, regions)))
     return Guarded(node, tuple(guards))
 
 
@@ -292,12 +294,19 @@ def _bounded(values: Span) -> bool:
     return values.finite and values.hi != INF and values.lo != -INF
 
 
-def _without(factor: Node, conditions: Sequence[Node]) -> Node:
-    """``factor`` where the conditions are known to be false."""
+def _without(factor: Node, passed: Sequence[Point], regions: Regions) -> Node:
+    """``factor`` off the guarded points, where guards of the user's may be decided."""
+    known = dict(regions.anywhere)
+    for p in regions.producers:
+        mine = [point for point in regions.points if point.producer is p]
+        if mine and all(point in passed for point in mine):
+            known[p.old] = regions.regular[p.old]
 
     def change(node: Node) -> Node:
         match node:
-            case Map(fn=Fn.WHERE, args=(condition, _, otherwise)) if condition in conditions:
+            case Map(fn=Fn.WHERE, args=(condition, _, otherwise)) if (
+                span(condition, known).point == 0
+            ):
                 return otherwise
             case _:
                 return node

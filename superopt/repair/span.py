@@ -233,12 +233,16 @@ def _add(a: Span, b: Span) -> Span:
 
 
 def _multiply(a: Span, b: Span) -> Span:
+    for x, y in ((a, b), (b, a)):
+        if x.point in (INF, -INF) and y.nonzero and (y.lo >= 0 or y.hi <= 0):
+            return x if y.lo >= 0 else _negative(x)
     infinite = (a.inf or a.ninf, b.inf or b.ninf)
     nan = a.nan or b.nan or (a.zero and infinite[1]) or (b.zero and infinite[0])
     corners = [ZERO if 0 in (x, y) else x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
-    lo, hi = min(corners), max(corners)
-    either = any(infinite)
-    return Span(lo, hi, a.zero or b.zero, either and hi == INF, either and lo == -INF, nan)
+    pairs = ((a, b), (b, a))
+    inf = any((x.inf and y.hi > 0) or (x.ninf and y.lo < 0) for x, y in pairs)
+    ninf = any((x.inf and y.lo < 0) or (x.ninf and y.hi > 0) for x, y in pairs)
+    return Span(min(corners), max(corners), a.zero or b.zero, inf, ninf, nan)
 
 
 def _square(a: Span) -> Span:

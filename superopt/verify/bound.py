@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from math import ceil
 from math import log
 from math import log1p
@@ -28,7 +27,6 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Kind
 from superopt.verify import primes
 from superopt.verify.degree import Degrees
-from superopt.verify.exponents import ONE
 from superopt.verify.exponents import Exponent
 from superopt.verify.exponents import Polynomials
 from superopt.verify.exponents import TooHardError
@@ -36,6 +34,7 @@ from superopt.verify.exponents import analysed
 from superopt.verify.logarithms import DRAWN
 from superopt.verify.logarithms import held
 from superopt.verify.logarithms import powers
+from superopt.verify.roots import roots_of
 from superopt.verify.terms import TermDomain
 from superopt.verify.terms import Terms
 from superopt.verify.trials import Trial
@@ -57,7 +56,7 @@ class RoundBound:
     ``degree``: of the cleared difference, exponentials of atoms included. ``height``: binary
     logarithm of the sum of its coefficients. ``roots``: distinct square roots of data in one
     element. ``coins``: choices by the sign or order of data, each of which must fall both
-    ways. ``levels``: primes needed in a chain.
+    ways (a root of a square is one). ``levels``: primes needed in a chain.
     """
 
     degree: int
@@ -91,10 +90,6 @@ class RoundBound:
         """Binary logarithm of the chance after some rounds."""
         return self.log2_miss * rounds
 
-    def with_signs(self) -> RoundBound:
-        """The bound if a root may be of a square: then its sign is a coin."""
-        return replace(self, coins=self.coins + self.roots)
-
     def why_few(self) -> str:
         """What makes points rare."""
         return f"{self.roots} square roots and {self.coins} choices in one element"
@@ -127,7 +122,8 @@ def round_bound(
             )
             if a != terms.undefined
         }
-        found = [_element(terms, a, b) for a, b in sorted(pairs)]
+        signs: dict[int, int | None] = {}
+        found = [_element(terms, signs, a, b) for a, b in sorted(pairs)]
     except TooHardError as why:
         return NoBound(str(why))
     if not found:
@@ -143,7 +139,7 @@ def round_bound(
     )
 
 
-def _element(terms: Terms, a: int, b: int) -> RoundBound:
+def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> RoundBound:
     """The bound for one pair of elements."""
     if terms.undefined == b:  # a difference of states, in every round in which the spec is known
         return RoundBound(0, 0.0, 0, 0, 1 + len(_nested(terms, (a,), ())))
@@ -167,9 +163,9 @@ def _element(terms: Terms, a: int, b: int) -> RoundBound:
     degree, height = degrees.difference(*sides)
     degree += degrees.collisions(drawn)
     ops = [terms.all[x].op for x in cone]
-    roots = sum(op == "sqrt" and not _rational(polys, x) for op, x in zip(ops, cone, strict=True))
+    roots, coins = roots_of(polys, cone, signs)
     roots += powers(terms, cone, logs)
-    coins = sum(op in ("abs", "lt", "le", "eq") for op in ops)
+    coins += sum(op in ("abs", "lt", "le", "eq") for op in ops)
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(nested)
@@ -206,22 +202,6 @@ def _cone(terms: Terms, roots: tuple[int, ...]) -> list[int]:
             seen[top] = None
             stack.extend(terms.all[top].args)
     return sorted(seen)
-
-
-def _rational(polys: Polynomials, root: int) -> bool:
-    """Whether a root is of a number whose prime factors are squares in every chain."""
-    try:
-        poly = polys.of(polys.terms.all[root].args[0])
-    except (TooHardError, KeyError):  # a root that only a deeper exponential contains
-        return False
-    if set(poly) != {ONE}:
-        return False
-    value = poly[ONE]
-    left = value.numerator * value.denominator
-    for p in primes.roots(primes.MOST_LEVELS):
-        while left and left % p == 0:
-            left //= p
-    return left == 1
 
 
 def _nested(terms: Terms, sides: tuple[int, ...], drawn: Sequence[int]) -> list[list[int]]:

@@ -7,43 +7,24 @@ start as NaN, memory around tensors is watched, and one call is repeated and com
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from math import prod
 from pathlib import Path
 
-from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
-from superopt.ugraph.node import Input
+from superopt.verify.calls import Call
+from superopt.verify.calls import Choose
+from superopt.verify.calls import Configs
+from superopt.verify.calls import Plan
 from superopt.verify.execute import Runner
-from superopt.verify.inputs import Family
-from superopt.verify.inputs import families
-from superopt.verify.sizes import TILE
-from superopt.verify.sizes import edge_sizes
-from superopt.verify.sizes import lean_sizes
-from superopt.verify.sizes import sizes_for
 from superopt.verify.sizes import small_configs
-from superopt.verify.sizes import small_sizes
 from superopt.verify.tolerance import compare
 from superopt.verify.tolerance import expected_of
-from superopt.verify.tolerance import storage
-from superopt.verify.trial import PERMUTED
-from superopt.verify.trial import PLAIN
-from superopt.verify.trial import Parameter
-from superopt.verify.trial import Result
 from superopt.verify.trial import RunResult
-from superopt.verify.trial import Trial
 
 INTERPRETED_DTYPES = ("fp32", "fp16")  # tl.dot on bf16 is wrong in Triton's interpreter
-ELEMENTS_MOST = 1 << 22  # of a product of sizes, above which a tuned Config is not interpreted
-
-Configs = tuple[Config, ...]
-Choose = Callable[[KernelGraph, Mapping[str, int]], Configs]
 
 
 @dataclass(frozen=True)
@@ -98,15 +79,6 @@ class FloatReport:
         return max(found, key=lambda f: f.used, default=None)
 
 
-@dataclass(frozen=True, eq=False)
-class Call:
-    """A trial and the inputs its outputs are judged by."""
-
-    trial: Trial
-    family: Family
-    dtype: str
-
-
 def check_floats(
     kernel_file: Path,
     function: str,
@@ -128,11 +100,11 @@ def check_floats(
     graph, its Configs) to be run, too. ``choose`` picks the Configs of the small runs.
     ``stop_early``: no more calls after the first failure.
     """
+    plan = Plan(program, graphs, seed, dtypes, scalars, choose)
     own = runner or Runner()
     figures: list[Figure] = []
-    skipped: list[str] = []
     try:
-        for call in _calls(program, graphs, seed, dtypes, tuned, scalars, choose, skipped):
+        for call in plan.calls(tuned):
             result = own.run(kernel_file, function, call.trial)
             figures += judged(program, call, result, tf32)
             if stop_early and not all(f.ok for f in figures):
@@ -140,82 +112,7 @@ def check_floats(
     finally:
         if runner is None:
             own.close()
-    return FloatReport(tuple(figures), tuple(skipped))
-
-
-def _calls(
-    program: Program,
-    graphs: Sequence[KernelGraph],
-    seed: int,
-    dtypes: Sequence[str],
-    tuned: Sequence[tuple[int, Configs]],
-    scalars: Mapping[str, float] | None,
-    choose: Choose,
-    skipped: list[str],
-) -> Iterator[Call]:
-    """Every call, ordinary ones first, so that a wrong kernel is found soon."""
-
-    def call(
-        index: int,
-        sizes: Mapping[str, int],
-        configs: Configs,
-        dtype: str,
-        family: Family,
-        layout: str = PLAIN,
-        out: bool = True,
-        repeats: int = 0,
-    ) -> Call:
-        trial = trial_of(program, family, sizes, dtype, index, configs, layout, out, repeats)
-        return Call(trial, family, dtype)
-
-    def ordinary(sizes: Mapping[str, int], dtype: str) -> Family:
-        return next(families(program, sizes, dtype, seed, scalars, TILE))
-
-    for index, graph in enumerate(graphs):
-        usual, lean = small_sizes(graph), lean_sizes(graph)
-        for place, dtype in enumerate(dtypes):
-            family = ordinary(usual, dtype)
-            yield call(index, usual, choose(graph, usual), dtype, family, repeats=not place)
-        for dtype in dtypes:
-            configs = choose(graph, lean)
-            for family in islice(families(program, lean, dtype, seed, scalars, TILE), 1, None):
-                yield call(index, lean, configs, dtype, family)
-        for sizes in edge_sizes(graph):
-            yield call(index, sizes, choose(graph, sizes), dtypes[0], ordinary(sizes, dtypes[0]))
-        for layout, out in ((PERMUTED, True), (PLAIN, False)):
-            family = ordinary(usual, dtypes[-1])
-            yield call(index, usual, choose(graph, usual), dtypes[-1], family, layout, out)
-    for index, configs in tuned:
-        sizes = sizes_for(graphs[index], configs)
-        if prod(sizes.values()) > ELEMENTS_MOST:
-            skipped.append(f"graph {index} with its tuned tiles: too large to interpret")
-            continue
-        yield call(index, sizes, configs, dtypes[-1], ordinary(sizes, dtypes[-1]))
-
-
-def trial_of(
-    program: Program,
-    family: Family,
-    sizes: Mapping[str, int],
-    dtype: str,
-    graph: int = 0,
-    configs: Configs | None = None,
-    layout: str = PLAIN,
-    out: bool = True,
-    repeats: int = 0,
-) -> Trial:
-    """The call of a kernel for ``program`` on one family of inputs."""
-    parameters = tuple(
-        Parameter(p.name, p.dtype or dtype, family.arrays[p.name], not isinstance(p, Input))
-        for p in program.params
-    )
-    results = tuple(
-        Result(s.name, storage(s, dtype), tuple(sizes[a] for a in s.order)) for s in program.outputs
-    )
-    label = family.name + (", strided" if layout == PERMUTED else "") + ("" if out else ", no out=")
-    return Trial(
-        label, parameters, results, tuple(sizes.items()), graph, configs, layout, out, repeats
-    )
+    return FloatReport(tuple(figures), tuple(plan.skipped))
 
 
 def judged(program: Program, call: Call, result: RunResult, tf32: bool = False) -> list[Figure]:

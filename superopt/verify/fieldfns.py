@@ -37,7 +37,6 @@ class Functions:
     def __init__(self, tower: Tower, constants: dict[Constant, FieldArray]) -> None:
         self.tower = tower
         self.constants = constants
-        self.perfect_square = False  # whether the argument of a root was a square in all rounds
 
     # -- helpers ------------------------------------------------------------------------------
 
@@ -236,17 +235,7 @@ class Functions:
                 r = Residue(self.tower.fixed_power(i, r.value, "root"), known)
             levels.append(r)
         tag = np.where(a.tag == NEG, UNDEFINED, a.tag).astype(np.int8)
-        if POSITIVE in doubts and self._always_square(a):
-            self.perfect_square = True
         return real(tag, zero_of(a), levels, doubts)
-
-    def _always_square(self, a: FieldArray) -> bool:
-        """Whether some element is a square in every round, so probably by construction."""
-        first = a.levels[0]
-        if first is None:
-            return False
-        good = self.tower.is_square(0, first.value) | ~first.known
-        return bool((good & ~zero_of(a) & a.finite).all(0).any())
 
     def rsqrt(self, a: FieldArray) -> FieldArray:
         """1 / sqrt(a)."""

@@ -101,7 +101,7 @@ class _Run:
             return Unknown(f"the graph has no meaning: {wrong}")
         if isinstance(bound, NoBound):
             # It may still be refuted.
-            found, _, _ = self._batch(2, 8, 0)
+            found, _ = self._batch(2, 8, 0)
             return found or Unknown(bound.why)
         if bound.levels > MOST_LEVELS:
             return Unknown(f"{bound.levels - 1} nested exponentials are too many")
@@ -110,16 +110,11 @@ class _Run:
     def _sampled(self, bound: RoundBound) -> Verdict:
         need = bound.rounds(self.limit)
         batch = min(MOST_ROUNDS, need << min(bound.roots, 6))
-        if bound.roots:
-            batch = MOST_ROUNDS  # fewer rounds cannot tell a square by construction from luck
         seen: dict[str, npt.NDArray[np.int64]] = {}
         for number in range(MOST_BATCHES):
-            found, counts, perfect = self._batch(bound.levels, batch, number)
+            found, counts = self._batch(bound.levels, batch, number)
             if found is not None:
                 return found
-            if perfect and number == 0:
-                bound = bound.with_signs()
-                need = bound.rounds(self.limit)
             for name, count in counts.items():
                 seen[name] = seen.get(name, 0) + count
             least = min((int(c.min()) for c in seen.values() if c.size), default=need)
@@ -129,7 +124,7 @@ class _Run:
 
     def _batch(
         self, levels: int, rounds: int, number: int
-    ) -> tuple[Verdict | None, dict[str, npt.NDArray[np.int64]], bool]:
+    ) -> tuple[Verdict | None, dict[str, npt.NDArray[np.int64]]]:
         """One evaluation of both graphs: a verdict if they differ, else decided rounds."""
         domain = FieldDomain(self.seed * 100 + number, levels, rounds)
         arrays = {p.name: self._drawn(domain, p, number) for p in self.program.params}
@@ -138,11 +133,11 @@ class _Run:
         counts: dict[str, npt.NDArray[np.int64]] = {}
         for name, value in spec.items():
             if name not in got or got[name].shape != value.shape:
-                return Refuted((), f"output {name!r} is missing or has another shape"), {}, False
+                return Refuted((), f"output {name!r} is missing or has another shape"), {}
             difference, counts[name] = compared(domain.functions, value, got[name])
             if difference is not None:
-                return self._differs(name, difference), counts, False
-        return None, counts, domain.functions.perfect_square
+                return self._differs(name, difference), counts
+        return None, counts
 
     def _drawn(self, domain: FieldDomain, param: Input | Scalar, number: int) -> FieldArray:
         order = param.order if isinstance(param, Input) else ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from superopt.ugraph.floats import Array
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
@@ -101,3 +103,30 @@ def is_undefined(program: Program, arrays: Mapping[str, Array], sizes: Mapping[s
     """Whether some value of the program is NaN, as a mean over no positions is."""
     divisions = [n for n in nodes(program) if isinstance(n, Map) and n.fn is Fn.DIV]
     return any(np.isnan(value_of(n, program, arrays, sizes)).any() for n in divisions)
+
+
+def largest_value(program: Program, sizes: Mapping[str, int]) -> int:
+    """Elements of the largest value that an evaluation builds (no cubes of products)."""
+    every = nodes(program)
+    cubes = {n.arg for n in every if isinstance(n, Reduce) and n.fn is Fn.ADD}
+    cubes = {n for n in cubes if isinstance(n, Map) and n.fn is Fn.MUL}
+    return max((prod(sizes[a] for a in n.axes) for n in every if n not in cubes), default=1)
+
+
+def distances(program: Program) -> dict[str, int]:
+    """The axes that masks compare with whole numbers (a window), and the largest such number.
+
+    At sizes up to it the mask hides nothing, and a loop that skips what it hides skips nothing.
+    """
+    found: dict[str, int] = {}
+    for condition in conditions(program):
+        below_it = topo([condition])
+        numbers = [
+            abs(int(n.value))
+            for n in below_it
+            if isinstance(n, Const) and n.kind is Kind.INT and n.value > 1
+        ]
+        for node in below_it:
+            if isinstance(node, Index) and numbers:
+                found[node.axis] = max(found.get(node.axis, 0), *numbers)
+    return found

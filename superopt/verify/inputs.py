@@ -94,7 +94,8 @@ def families(
 ) -> Iterator[Family]:
     """All families for ``program`` at these sizes, the ordinary one first.
 
-    ``scalars``: values of run-time scalars (others are chosen). ``tile``: how many positions
+    ``scalars``: values of run-time scalars (others are chosen, also for whole ones beyond all
+    sizes). ``tile``: how many positions
     count as the first or last tile. A size of 0 has the ordinary family only.
     """
     plain = ordinary(program, sizes, dtype, seed, scalars)
@@ -124,11 +125,13 @@ def ordinary(
     for param in program.params:
         shape = tuple(sizes[a] for a in param.order) if isinstance(param, Input) else ()
         kind = kind_of_dtype(param.dtype)
-        if isinstance(param, Scalar) and param.name in given:
-            integral = kind is Kind.INT
-            arrays[param.name] = np.asarray(given[param.name], np.int64 if integral else np.float32)
-        elif isinstance(param, Scalar) and kind is Kind.INT:  # a length, a window
-            arrays[param.name] = np.asarray(2 * max(sizes.values(), default=0) // 3, np.int64)
+        most = max(sizes.values(), default=0)
+        if isinstance(param, Scalar) and kind is Kind.INT:  # a length, a window
+            value = given.get(param.name, most + 1)
+            # A value for large sizes would mask nothing at small ones.
+            arrays[param.name] = np.asarray(value if value <= most else 2 * most // 3, np.int64)
+        elif isinstance(param, Scalar) and param.name in given:
+            arrays[param.name] = np.asarray(given[param.name], np.float32)
         elif isinstance(param, Scalar):
             arrays[param.name] = random.uniform(0.5, 1.5, ()).astype(np.float32)
         elif kind is Kind.INT:

@@ -15,6 +15,7 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
@@ -57,6 +58,11 @@ def _exponents(node: Node) -> Iterator[Node]:
                 yield arg
 
 
+def _sizes(node: Node) -> tuple[Node, ...]:
+    """Axes that are walked have positions."""
+    return tuple(Map(Fn.LT, (ZERO, n)) for n in topo([node]) if isinstance(n, Size))
+
+
 def _factor(repair: Repair, factor: Node, rlimit: int) -> Iterator[Verdict]:
     """The exponents of a move are at most 0, outside its guards."""
     guard: Node | None = None
@@ -67,7 +73,7 @@ def _factor(repair: Repair, factor: Node, rlimit: int) -> Iterator[Verdict]:
     lowest = tuple(p for c in repair.producers if c.fold is Fn.MAX for p in (c.old, c.state))
     highest = tuple(p for c in repair.producers if c.fold is Fn.MIN for p in (c.old, c.state))
     for arg in _exponents(body):
-        off = () if guard is None else (Map(Fn.NOT, (guard,)),)
+        off = (*_sizes(arg), *(() if guard is None else (Map(Fn.NOT, (guard,)),)))
         claim = Map(Fn.LE, (arg, ZERO))
         yield prove_implies((*repair.facts, *off), claim, rlimit, lowest=lowest, highest=highest)
 
@@ -98,9 +104,10 @@ def _bounded(arg: Node, producer: Carry, rlimit: int) -> Iterator[Verdict]:
     low, high = (ends, ()) if producer.fold is Fn.MAX else ((), ends)
     off = Map(Fn.NOT, (Map(Fn.EQ, (producer.state, Const(producer.fold.unit))),))
     below = Map(Fn.LE, (substitute(arg, {producer.term: absorbed}), ZERO))
-    yield prove_implies((Map(Fn.LE, pair), off), below, rlimit, lowest=low, highest=high)
+    facts = (*_sizes(arg), off)
+    yield prove_implies((Map(Fn.LE, pair), *facts), below, rlimit, lowest=low, highest=high)
     attained = Map(Fn.EQ, (substitute(arg, {producer.term: producer.state}), ZERO))
-    yield prove_implies((off,), attained, rlimit, lowest=low, highest=high)
+    yield prove_implies(facts, attained, rlimit, lowest=low, highest=high)
 
 
 def _centred(repair: Repair, regions: Regions) -> Verdict:

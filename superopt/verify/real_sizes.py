@@ -7,7 +7,6 @@ are therefore sampled: the kernel runs at full size, outputs are compared at som
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 
 import numpy as np
 import torch
@@ -16,12 +15,11 @@ from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
-from superopt.ugraph.node import Map
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import kind_of_dtype
-from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.verify.hostile import largest_value
 from superopt.verify.hostile import nodes
 from superopt.verify.run_kernel import TORCH_DTYPES
 from superopt.verify.tolerance import Expected
@@ -84,7 +82,7 @@ def sampled(
     chosen: dict[str, list[int]] = {}
     lengths = dict(sizes)
     for axis in free_axes(program):
-        volume = _largest(program, lengths)
+        volume = largest_value(program, lengths)
         count = max(1, min(sizes[axis], sizes[axis] * most // max(volume, 1)))
         if count < sizes[axis]:
             spaced = np.linspace(0, sizes[axis] - 1, count + 2)[1:-1] if count < 2 else None
@@ -92,14 +90,6 @@ def sampled(
             chosen[axis] = sorted({round(float(p)) for p in points})
             lengths[axis] = len(chosen[axis])
     return chosen
-
-
-def _largest(program: Program, sizes: Mapping[str, int]) -> int:
-    """Elements of the largest value that the evaluator builds (no cubes of products)."""
-    every = nodes(program)
-    cubes = {n.arg for n in every if isinstance(n, Reduce) and n.fn is Fn.ADD}
-    cubes = {n for n in cubes if isinstance(n, Map) and n.fn is Fn.MUL}
-    return max((prod(sizes[a] for a in n.axes) for n in every if n not in cubes), default=1)
 
 
 def select(
@@ -123,7 +113,6 @@ def expected_at(
     tf32: bool = False,
 ) -> dict[str, Expected]:
     """What each output should be at the sampled positions, as ``tolerance.expected``."""
-    operand = "fp32" if dtype == "fp32" else dtype
     lengths = {axis: len(at.get(axis, range(size))) for axis, size in sizes.items()}
     few = {
         p.name: select(tensors[p.name], p.order if isinstance(p, Input) else (), at)
@@ -140,8 +129,8 @@ def expected_at(
         want = {n: _float64(v) for n, v in outputs(TorchDomain(device)).items()}
         runs = []
         for domain in (
-            TorchDomain(device, torch.float32, operand),
-            TorchDomain(device, torch.float64, operand, 0),
+            TorchDomain(device, torch.float32, dtype),
+            TorchDomain(device, torch.float64, dtype, 0),
         ):
             found = outputs(domain)
             runs.append(

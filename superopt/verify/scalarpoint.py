@@ -15,10 +15,16 @@ SHIFTS = 5
 
 
 class ScalarPoint:
-    """Values of terms at one random point: a plain evaluator, independent of the array domain."""
+    """Values of terms at one random point: a plain evaluator, independent of the array domain.
 
-    def __init__(self, polys: Polynomials) -> None:
+    ``seed``: which point. ``squares``: what a field reading draws or computes as a square
+    (exponentials, constants, maybe maxima) is one here, too.
+    """
+
+    def __init__(self, polys: Polynomials, seed: int = 0, squares: bool = False) -> None:
         self.polys = polys
+        self.seed = seed
+        self.squares = squares
         self._values: dict[tuple[int, str, int], int] = {}
 
     def varies(self, poly: Poly, variable: str) -> bool:
@@ -40,7 +46,10 @@ class ScalarPoint:
         depends = self.polys.variables[letter]
         own = self.polys.own[letter]
         if own is not None:
-            return (_drawn(own) + (shift if own == variable else 0)) % PRIME
+            value = _drawn(f"{self.seed} {own}")
+            if self.squares and not own.startswith("input"):
+                value = value * value % PRIME
+            return (value + (shift if own == variable else 0)) % PRIME
         moved = shift if variable in depends else 0
         return self.term(self.polys.term_of(letter), variable, moved)
 

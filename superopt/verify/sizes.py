@@ -100,14 +100,26 @@ def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
     yield dict.fromkeys(usual, 1)
 
 
-def small_configs(graph: KernelGraph, sizes: Mapping[str, int]) -> tuple[Config, ...]:
+def beyond(graph: KernelGraph, distances: Mapping[str, int]) -> Sizes:
+    """Lean sizes, but past ``distances`` on the axes that have one (pairwise different)."""
+    sizes = lean_sizes(graph)
+    for number, (axis, distance) in enumerate(distances.items()):
+        sizes[axis] = max(sizes[axis], distance + TILE + 5 + 8 * number)
+    return sizes
+
+
+def small_configs(
+    graph: KernelGraph, sizes: Mapping[str, int], tile: int = TILE
+) -> tuple[Config, ...]:
     """One Config per launch, all tiles small; three parts."""
     lengths = dict(sizes)
     for block in graph.kernels:
         lengths |= {part_axis(a): PARTS for a, p in block.places if isinstance(p, Split)}
     return tuple(
         Config(
-            tuple((a, _tile(p, lengths[a])) for a, p in block.places if p != Grid(tiled=False)),
+            tuple(
+                (a, _tile(p, lengths[a], tile)) for a, p in block.places if p != Grid(tiled=False)
+            ),
             parts=PARTS if any(a in lengths and a not in sizes for a, _ in block.places) else 1,
         )
         for block in launches(graph)
@@ -129,9 +141,9 @@ def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
     return sizes
 
 
-def _tile(place: Place, size: int) -> int:
+def _tile(place: Place, size: int, tile: int) -> int:
     if not isinstance(place, Whole):
-        return TILE
+        return tile
     return max(TILE, 1 << max(0, size - 1).bit_length())
 
 

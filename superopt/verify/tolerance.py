@@ -112,7 +112,8 @@ def expected(
 ) -> dict[str, Expected]:
     """What each output should be for these inputs, whose values ``dtype`` can hold."""
     wants = reference(program, arrays, sizes)
-    runs = list(_spec_runs(program, arrays, sizes, "tf32" if tf32 else dtype))
+    operand = "tf32" if tf32 and dtype == "fp32" else dtype
+    runs = list(_spec_runs(program, arrays, sizes, operand))
     found: dict[str, Expected] = {}
     for store in program.outputs:
         kind = storage(store, dtype)

@@ -99,6 +99,13 @@ def scaled_exp2() -> Node:
     return total("n", mul(mapped(Fn.EXP2, sub(s, finite(m))), W))
 
 
+def scale_outside() -> Node:
+    """A scale taken out of the maximum, as rewriting may: the guard is about a product."""
+    scale = rsqrt(Size("e"))
+    m = mul(scale, largest("n", MASKED))
+    return total("n", mul(exp(sub(mul(scale, MASKED), finite(m))), W))
+
+
 REPAIRED = (
     Case("logsumexp", ("m",), add(finite(TOP), mapped(Fn.LOG, L)), (1,)),
     Case("softmax of a masked row", ("m", "e"), total("n", mul(softmax(MASKED, "n"), W)), (1, 1)),
@@ -107,6 +114,7 @@ REPAIRED = (
     Case("masked after exp", ("m",), total("n", where(MASK, E, num(0))), (1,)),
     Case("guard around", ("m",), total("n", where(eq(TOP, NEG_INF), num(0), BARE)), (1,)),
     Case("base 2", ("m", "e"), scaled_exp2(), (1,)),
+    Case("scaled maximum", ("m", "e"), scale_outside(), (1,)),
     Case("minimum", ("m",), total("n", exp(sub(Reduce(Fn.MIN, "n", X), X))), (1,)),
     Case("fold inside", ("m",), total("n", total("e", mul(E, W))), (1,)),
     Case("l2 norm", ("m",), total("n", square(div(X, positive(AMAX)))), (1,)),

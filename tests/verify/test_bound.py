@@ -184,3 +184,33 @@ def test_the_bound_is_met_with_the_fewest_points_that_do():
     assert isinstance(strict, Sampled)
     assert strict.log2_bound < -200
     assert strict.points > verdict.points
+
+
+HIDDEN = {
+    "a root of a square": (Map(Fn.SQRT, (mul(X, X),)), 1, 1),
+    "a root of a hidden square": (
+        Map(Fn.SQRT, (add(mul(X, X), add(mul(Y, Y), mul(num(2), mul(X, Y)))),)),
+        1,
+        1,
+    ),
+    "roots whose product is one": (
+        mul(Map(Fn.SQRT, (mul(X, Y),)), Map(Fn.SQRT, (mul(mul(X, Y), mul(Z, Z)),))),
+        2,
+        1,
+    ),
+    "independent roots": (mul(Map(Fn.SQRT, (X,)), Map(Fn.SQRT, (add(X, Y),))), 2, 0),
+    "one root in two forms": (
+        add(Map(Fn.SQRT, (add(X, Y),)), Map(Fn.SQRT, (mul(num(4), add(Y, X)),))),
+        1,
+        0,
+    ),
+    "roots of numbers": (mul(X, Map(Fn.SQRT, (num(6),))), 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_signs_are_found(name):
+    value, roots, coins = HIDDEN[name]
+    found = bound(value, Z)
+    assert isinstance(found, RoundBound)
+    assert (found.roots, found.coins) == (roots, coins)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from superopt.verify.calls import trial_of
 from superopt.verify.checks import check_floats
-from superopt.verify.checks import trial_of
 from superopt.verify.execute import Runner
 from superopt.verify.execute import execute
 from superopt.verify.inputs import families
