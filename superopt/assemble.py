@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from superopt.case import Case
+from superopt.certificate import Certificate
 from superopt.certificate import write_certificate
 from superopt.device import Device
 from superopt.device import target
@@ -15,66 +17,104 @@ from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import DoesNotFit
 from superopt.examine import Examiner
-from superopt.examine import compiled
 from superopt.examine import row_of
+from superopt.fitting import Fitted
+from superopt.fitting import fit
+from superopt.header import header
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Stage
-from superopt.search.configs import configs
+from superopt.search.configs import ladders
 from superopt.source import Facts
 from superopt.spec import Spec
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.verify.checks import FloatReport
 from superopt.verify.checks import check_floats
-from superopt.verify.verdict import spoken
+from superopt.verify.execute import Runner
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
-CONFIGS_TRIED = 5  # per architecture, until one compiles within the limits
 
 
 def assemble(
-    spec: Spec, results: Sequence[CaseRun], examiner: Examiner, directory: Path
+    spec: Spec,
+    results: Sequence[CaseRun],
+    examiner: Examiner,
+    directory: Path,
+    architectures: Sequence[str] = ARCHITECTURES,
 ) -> tuple[Path | None, list[CaseRun]]:
     """Write the kernel file with the winners of ``results``, and its certificate.
 
     Returns the file (None if there is no winner, or if the file fails its checks) and the
-    results with the facts of every architecture.
+    results with the facts of every one of ``architectures``.
     """
     won = [r for r in results if r.winner is not None]
     if not won:
         return None, list(results)
+    program = examiner.names.back(examiner.program)  # what is printed follows the meaning alone
     graphs = list(dict.fromkeys(r.winner.graph for r in won if r.winner))
-    file = directory / f"{spec.name}.py"
     rows: list[Row] = []
     done: list[CaseRun] = []
     draft = directory / "candidates" / f"{spec.name}_draft.py"
-    draft.write_text(emit(spec.program, graphs, _draft_rows(won, graphs, examiner), Header()))
+    draft.write_text(emit(program, graphs, _draft_rows(won, graphs, examiner), Header()))
     for result in results:
         if result.winner is None:
             done.append(result)
             continue
         index = graphs.index(result.winner.graph)
-        more, facts, missing = _other_targets(draft, result, index, examiner)
+        more, facts, missing = _other_targets(draft, result, index, examiner, architectures)
         rows += [row_of(result.case, index, result.winner.configs, examiner.device.arch), *more]
         winner = replace(result.winner, facts=(*result.winner.facts, *facts), why=missing)
         done.append(_with(result, winner))
     draft.unlink()
-    file.write_text(emit(spec.program, graphs, rows, _header(spec, done, rows)))
-    report = check_floats(
-        file,
-        spec.name,
-        spec.program,
-        graphs,
-        seed=examiner.seed + 1,
-        runner=examiner.runner,
-        tuned=[(graphs.index(r.winner.graph), r.winner.configs) for r in won if r.winner],
-        stop_early=True,
-    )
+    file = directory / f"{spec.name}.py"
+    file.write_text(emit(program, graphs, rows, header(spec.source_text, done, graphs, rows)))
+    claims = _claims(program, done, graphs, rows, examiner.seed)
+    report = execute_again(file, claims, examiner.runner)
     if not report.ok:
         failure = str(report.failures[0]) if report.failures else "nothing could be executed"
-        file.rename(file.with_suffix(".refused"))
-        return None, [_refused(r, f"the assembled file: {failure}") for r in done]
-    write_certificate(file, spec.program, graphs, rows, done, examiner.seed, report)
+        file.unlink()
+        return None, [_refused(r, f"the assembled file: {examiner.said(failure)}") for r in done]
+    executed = tuple(str(f) for f in report.figures)
+    missing_runs = ("bf16 on this GPU", *report.skipped)
+    write_certificate(file, replace(claims, executed=executed, not_executed=missing_runs))
     return file, done
+
+
+def execute_again(file: Path, claims: Certificate, runner: Runner | None = None) -> FloatReport:
+    """The float checks of a whole kernel file, as it stands."""
+    return check_floats(
+        file,
+        claims.program.name,
+        claims.program,
+        claims.graphs,
+        seed=claims.seed + 1,
+        runner=runner,
+        tuned=claims.tuned,
+        scalars=claims.scalars,
+        stop_early=True,
+    )
+
+
+def _claims(
+    program: Program,
+    results: Sequence[CaseRun],
+    graphs: Sequence[KernelGraph],
+    rows: Sequence[Row],
+    seed: int,
+) -> Certificate:
+    won = [(r.case, r.winner) for r in results if r.winner is not None]
+    tuned = dict.fromkeys((graphs.index(w.graph), w.configs) for _, w in won)
+    return Certificate(
+        program=program,
+        graphs=tuple(graphs),
+        repairs=tuple(next(w.records for _, w in won if w.graph == g) for g in graphs),
+        rows=tuple(rows),
+        tuned=tuple(tuned),
+        scalars=next((c.scalars for c, _ in won if c.scalars), {}),
+        seed=seed,
+        verdicts={c.name: w.evidence for c, w in won},
+    )
 
 
 def _draft_rows(won: Sequence[CaseRun], graphs: list[KernelGraph], examiner: Examiner) -> list[Row]:
@@ -86,43 +126,39 @@ def _draft_rows(won: Sequence[CaseRun], graphs: list[KernelGraph], examiner: Exa
 
 
 def _other_targets(
-    file: Path, result: CaseRun, index: int, examiner: Examiner
+    file: Path, result: CaseRun, index: int, examiner: Examiner, architectures: Sequence[str]
 ) -> tuple[list[Row], list[Facts], str]:
-    """Rows and facts of a winner for the other architectures; and what could not be had."""
+    """Rows and facts of a winner for ``architectures``; and what could not be had."""
     winner, case = result.winner, result.case
     assert winner is not None
-    rows: list[Row] = []
-    facts: list[Facts] = []
-    missing: list[str] = []
-    for arch in ARCHITECTURES:
-        if arch == examiner.device.arch:
-            continue
-        device = target(arch)
-        found, why = _fitting(file, winner.graph, case, device, index, examiner)
-        if found is None:
-            missing.append(f"{arch}: {why}")
-            continue
-        rows.append(found[0])
-        facts += found[1]
-    return rows, facts, "; ".join(missing)
+    others = [a for a in architectures if a != examiner.device.arch]
+    with ThreadPoolExecutor(max(1, len(others))) as threads:
+        fitted = list(
+            threads.map(
+                lambda arch: _fitting(file, winner.graph, case, target(arch), index, examiner),
+                others,
+            )
+        )
+    missing = [
+        f"no Config for {arch}: {examiner.said(found.why)}"
+        for arch, found in zip(others, fitted, strict=True)
+        if found.why
+    ]
+    good = [(arch, f) for arch, f in zip(others, fitted, strict=True) if not f.why]
+    rows = [row_of(case, index, found.configs, arch) for arch, found in good]
+    return rows, [fact for _, found in good for fact in found.facts], "; ".join(missing)
 
 
 def _fitting(
     file: Path, graph: KernelGraph, case: Case, device: Device, index: int, examiner: Examiner
-) -> tuple[tuple[Row, tuple[Facts, ...]] | None, str]:
-    """The first Config by the model that compiles within ``device``'s limits."""
+) -> Fitted:
+    """The Configs by the model that compile within ``device``'s limits."""
     dtype = case.dtype or "bf16"
     try:
-        choices = configs(graph, case.sizes, dtype, device, CONFIGS_TRIED, case.tf32)
+        found = ladders(graph, case.sizes, dtype, device, case.tf32)
     except DoesNotFit as error:
-        return None, str(error)
-    refusal = ""
-    for choice in choices:
-        facts, why = compiled(examiner.compiler, file, graph, choice, case, device, index)
-        if not why:
-            return (row_of(case, index, choice, device.arch), facts), ""
-        refusal = refusal or why
-    return None, refusal
+        return Fitted((), why=str(error))
+    return fit(examiner.compiler, file, graph, found, case, device, index)
 
 
 def _with(result: CaseRun, winner: Candidate) -> CaseRun:
@@ -136,33 +172,3 @@ def _refused(result: CaseRun, why: str) -> CaseRun:
         return result
     refused = _with(result, replace(result.winner, stage=Stage.REFUSED, why=why))
     return replace(refused, winner=None)
-
-
-def _header(spec: Spec, results: Sequence[CaseRun], rows: Sequence[Row]) -> Header:
-    """What a reader of the file sees first; no clock belongs here."""
-    derivation: list[str] = []
-    verdict: list[str] = []
-    for result in results:
-        winner = result.winner
-        if winner is None:
-            continue
-        derivation.append(f"case {result.case.name}, graph {winner.digest[:12]}:")
-        derivation += [f"  {step}" for step in winner.derivation or ("as written",)]
-        derivation += [f"  {line}" for line in winner.repairs]
-        verdict.append(f"case {result.case.name}, graph {winner.digest[:12]}:")
-        verdict += [f"  {claim}: {spoken(v)}" for claim, v in winner.evidence]
-        executed = len(winner.figures)
-        verdict.append(f"  executed {executed} times in fp32 and fp16 on the CPU: within tolerance")
-    verdict.append("bf16 on a GPU: not executed. Ranked by model, not timed.")
-    tuning = [
-        f"{r.name} {r.target} {r.dtype} "
-        + ", ".join(f"{a}={n}" for a, n in r.sizes)
-        + ": "
-        + "; ".join(
-            " ".join(f"{a}:{n}" for a, n in c.tiles)
-            + f" parts {c.parts} warps {c.warps} stages {c.stages}"
-            for c in r.configs
-        )
-        for r in rows
-    ]
-    return Header(spec.source_text, "\n".join(derivation), "\n".join(verdict), "\n".join(tuning))

@@ -5,9 +5,12 @@ Everything heavy is imported by the command that needs it, so ``superopt --help`
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
+from typing import Any
+from typing import NoReturn
 from typing import Optional
 
 import typer
@@ -28,7 +31,7 @@ app = typer.Typer(
 # typer reads annotations at run time, where `X | None` of a Path is fine but must be spelled out.
 _OutOption = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Directory of the run (default: runs/<function>)."),
+    typer.Option(readable=False, help="Directory of the run (default: runs/<function>)."),
 ]
 
 
@@ -40,10 +43,10 @@ def search(
     budget: Annotated[
         str, typer.Option(help="Candidates to build a case (400), or a time (5m, 30s).")
     ] = "400",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same winner.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same winner.")] = 0,
     out: _OutOption = None,
-    jobs: Annotated[int, typer.Option(help="Compilers at work at once.")] = 2,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No live progress.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Compilers at work at once.")] = 2,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Search the kernels of a spec and write the verified winner."""
     from superopt.commands.search import run_search
@@ -53,7 +56,9 @@ def search(
 
 @app.command()
 def explain(
-    run: Annotated[Path, typer.Argument(metavar="RUN|KERNEL", help="A run or a kernel file.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN|KERNEL", readable=False, help="A run or a kernel file.")
+    ],
 ) -> None:
     """Show derivation, repair, coverage, and why candidates were refused."""
     from superopt.commands.explain import run_explain
@@ -63,7 +68,9 @@ def explain(
 
 @app.command()
 def verify(
-    kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="A printed kernel file.")],
+    kernel: Annotated[
+        Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
+    ],
 ) -> None:
     """Check a kernel file against its certificate, and run its checks again."""
     from superopt.commands.verify import run_verify
@@ -89,16 +96,21 @@ def doctor() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    signal.signal(signal.SIGTERM, _stop)
     try:
         app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        print("interrupted before any kernel was verified", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except Exception as error:
         from superopt.commands.bug import report_bug
 
         print(report_bug(error, sys.argv), file=sys.stderr)
         sys.exit(OUR_FAULT)
+
+
+def _stop(number: int, frame: Any) -> NoReturn:
+    """A request to end is the same as an interrupt: what is verified is kept."""
+    raise KeyboardInterrupt

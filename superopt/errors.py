@@ -30,7 +30,7 @@ class SpecError(UserError):
     """A spec does not describe an operator: axes, dtypes, cases or reference are wrong."""
 
 
-class IllTyped(SuperoptError):
+class IllTyped(SuperoptError):  # noqa: N818
     """A node or a graph was built that has no meaning (unknown axis, wrong arity, ...)."""
 
 
@@ -38,17 +38,17 @@ class ParseError(SuperoptError):
     """Text is no graph."""
 
 
-class NoFusion(SuperoptError):
+class NoFusion(SuperoptError):  # noqa: N818
     """A grouping of folds is no kernel; the message says which fold or store prevents it."""
 
 
-class NoRepair(SuperoptError):
+class NoRepair(SuperoptError):  # noqa: N818
     """A premature read cannot be corrected; the message names the term that prevents it."""
 
 
-class NotEmittable(SuperoptError):
+class NotEmittable(SuperoptError):  # noqa: N818
     """A graph cannot be printed in this dialect; the message says which node and why."""
 
 
-class DoesNotFit(SuperoptError):
+class DoesNotFit(SuperoptError):  # noqa: N818
     """No Config of a graph fits the device."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -11,17 +13,16 @@ from pathlib import Path
 
 from superopt.case import Case
 from superopt.device import Device
-from superopt.emit.ahead import launch_specs
 from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
+from superopt.fitting import fit
 from superopt.repair.record import Repair
 from superopt.repair.record import words
 from superopt.run import Candidate
 from superopt.run import Stage
 from superopt.search.outcome import Built
-from superopt.source import Facts
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
@@ -31,14 +32,14 @@ from superopt.verify.checks import FloatReport
 from superopt.verify.checks import check_floats
 from superopt.verify.compile_ahead import Compiler
 from superopt.verify.execute import Runner
-from superopt.verify.graphs import verify_graph
-from superopt.verify.obligations import judge_repair
-from superopt.verify.ranges_proof import prove_limits
-from superopt.verify.trial import NotCompiled
+from superopt.verify.judge import judge
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Refuted
+from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import accepted
-
-SPILL_BYTES_MOST = 64  # a few bytes of spills cost nothing; more say that the tiles are too large
+from superopt.verify.verdict import spoken
 
 Evidence = tuple[tuple[str, Verdict], ...]
 
@@ -59,7 +60,7 @@ class Examiner:
     runner: Runner
     compiler: Compiler
     _proofs: dict[str, Evidence] = field(default_factory=dict)
-    _floats: dict[tuple[str, bool], FloatReport] = field(default_factory=dict)
+    _floats: dict[object, FloatReport] = field(default_factory=dict)
 
     def ranked(self, built: Built) -> Candidate:
         """``built`` as it is reported when nothing more is done with it."""
@@ -72,50 +73,67 @@ class Examiner:
             share=built.estimate.share_of_roofline,
             stage=Stage.RANKED,
             derivation=tuple(
-                self._words(f"{s.law}: {s.before}  ->  {s.after}") for s in built.derivation
+                in_words(f"{s.law}: {s.before}  ->  {s.after}", self.names)
+                for s in built.derivation
             ),
-            repairs=tuple(self._words(repair_text(r)) for r in built.repairs),
+            repairs=tuple(in_words(repair_text(r), self.names) for r in built.repairs),
+            records=built.repairs,
         )
 
     def prove(self, built: Built) -> Candidate:
         """``built`` with the evidence that its graph computes the spec."""
         candidate = self.ranked(built)
         if candidate.digest not in self._proofs:
-            self._proofs[candidate.digest] = tuple(self._evidence(built))
+            self._proofs[candidate.digest] = self._evidence(built)
         evidence = self._proofs[candidate.digest]
         wanting = [claim for claim, verdict in evidence if not accepted(verdict)]
         if wanting:
-            why = f"{wanting[0]}: {dict(evidence)[wanting[0]]}"
+            why = f"{wanting[0]}: {spoken(dict(evidence)[wanting[0]])}"
             return replace(candidate, stage=Stage.REFUSED, why=why, evidence=evidence)
         return replace(candidate, stage=Stage.PROVED, evidence=evidence)
 
-    def _evidence(self, built: Built) -> list[tuple[str, Verdict]]:
-        found: list[tuple[str, Verdict]] = []
-        for number, one in enumerate(built.repairs):
-            block = next(b for b in built.graph.kernels if _holds(b.walks, one))
-            for claim, verdict in judge_repair(one, block, self.seed):
-                found.append((f"repair {number}, {claim}", verdict))
-        for block in built.graph.kernels:
-            for limit, verdict in prove_limits(block):
-                found.append((self._words(f"loop limits of {limit.axis}"), verdict))
-        graph = verify_graph(self.program, built.graph, self.seed)
-        return [("graph equals spec", graph), *found]
+    def _evidence(self, built: Built) -> Evidence:
+        found = judge(self.program, built.graph, built.repairs, self.seed)
+        return claims_in_words(found.verdicts, self.names)
 
     def execute(self, built: Built, proved: Candidate, case: Case) -> Candidate:
-        """A proved candidate, printed into a file of its own, compiled and executed."""
+        """A proved candidate, printed into a file of its own, compiled and executed.
+
+        The compiler and the interpreter work at the same time, in processes of their own.
+        """
         program = self.names.back(self.program)
-        choices = [proved.configs, *(self._user(c) for c in built.alternatives)]
+        ladders = [tuple(self._user(c) for c in ladder) for ladder in built.ladders]
         file = self.directory / f"{program.name}_{proved.digest[:12]}.py"
         try:
             row = row_of(case, 0, proved.configs, self.device.arch)
             file.write_text(emit(program, [proved.graph], [row], Header()))
-            configs, facts, why = self._compiled(file, proved.graph, choices, case)
+            with ThreadPoolExecutor(1) as thread:
+                fitting = thread.submit(
+                    fit, self.compiler, file, proved.graph, ladders, case, self.device
+                )
+                floats = self._executed(file, proved, case)
+                fitted = fitting.result()
         except NotEmittable as error:
             return replace(proved, stage=Stage.REFUSED, why=f"emit: {error}")
-        if why:
-            return replace(proved, stage=Stage.REFUSED, why=f"compile: {why}", facts=facts)
-        key = (proved.digest, case.tf32)
+        done = replace(
+            proved,
+            configs=fitted.configs,
+            facts=fitted.facts,
+            figures=tuple(replace(f, message=self.said(f.message)) for f in floats.figures),
+            skipped=floats.skipped,
+        )
+        if fitted.why:
+            return replace(done, stage=Stage.REFUSED, why=f"compile: {self.said(fitted.why)}")
+        if not floats.ok:
+            why = str(floats.failures[0]) if floats.failures else "nothing could be executed"
+            return replace(done, stage=Stage.REFUSED, why=f"floats: {self.said(why)}")
+        return replace(done, stage=Stage.VERIFIED)
+
+    def _executed(self, file: Path, proved: Candidate, case: Case) -> FloatReport:
+        """The float checks of a candidate, once for all cases that ask the same of it."""
+        key = (proved.digest, case.tf32, tuple(case.scalars.items()))
         if key not in self._floats:
+            program = self.names.back(self.program)
             self._floats[key] = check_floats(
                 file,
                 program.name,
@@ -127,61 +145,37 @@ class Examiner:
                 tf32=case.tf32,
                 stop_early=True,
             )
-        floats = self._floats[key]
-        done = replace(proved, configs=configs, facts=facts, figures=floats.figures)
-        if not floats.ok:
-            why = str(floats.failures[0]) if floats.failures else "nothing could be executed"
-            return replace(done, stage=Stage.REFUSED, why=f"floats: {why}")
-        return replace(done, stage=Stage.VERIFIED)
-
-    def _compiled(
-        self, file: Path, graph: KernelGraph, choices: Sequence[tuple[Config, ...]], case: Case
-    ) -> tuple[tuple[Config, ...], tuple[Facts, ...], str]:
-        """The first choice that compiles within the device's limits, or why the first did not."""
-        refusal = ""
-        for configs in choices:
-            facts, why = compiled(self.compiler, file, graph, configs, case, self.device)
-            if not why:
-                return configs, facts, ""
-            refusal = refusal or why
-        return choices[0], (), refusal
+        return self._floats[key]
 
     def _user(self, configs: Sequence[Config]) -> tuple[Config, ...]:
         return tuple(self.names.back(c) for c in configs)
 
-    def _words(self, text: str) -> str:
-        """``text`` with canonical names replaced by the user's."""
-        known = {**self.names.axes, **self.names.tensors}
-        return re.sub(r"\b[at]\d+\b", lambda m: known.get(m[0], m[0]), text)
+    def said(self, text: str) -> str:
+        """A message of a tool as it is reported: without the paths of this machine."""
+        return text.replace(f"{self.directory.resolve()}{os.sep}", "")
 
 
-def compiled(
-    compiler: Compiler,
-    file: Path,
-    graph: KernelGraph,
-    configs: tuple[Config, ...],
-    case: Case,
-    device: Device,
-    index: int = 0,
-) -> tuple[tuple[Facts, ...], str]:
-    """What the compiler says of graph number ``index`` of ``file``, and why it is no good.
+def claims_in_words(claims: Evidence, names: Names) -> Evidence:
+    """``claims`` with the user's names in place of the canonical ones."""
+    return tuple((in_words(claim, names), _spoken(v, names)) for claim, v in claims)
 
-    The second is empty if every launch compiled, within the shared memory of ``device`` and
-    without more than a few bytes of spills.
-    """
-    dtype = case.dtype or "bf16"
-    specs = launch_specs(graph, configs, case.sizes, dtype, case.tf32, index)
-    results = compiler.compile(file, specs, device.arch)
-    facts = tuple(r for r in results if isinstance(r, Facts))
-    for result in results:
-        match result:
-            case NotCompiled(function=function, why=why):
-                return facts, f"{function}: {why}"
-            case Facts(function=function, shared_bytes=shared) if shared > device.shared_block:
-                return facts, f"{function}: {shared} bytes of shared memory, over the limit"
-            case Facts(function=function, spill_bytes=spills) if spills > SPILL_BYTES_MOST:
-                return facts, f"{function}: {spills} bytes of registers spill"
-    return facts, ""
+
+def _spoken(verdict: Verdict, names: Names) -> Verdict:
+    match verdict:
+        case Proved(by=by, facts=facts):
+            return Proved(by, tuple(in_words(f, names) for f in facts))
+        case Sampled(points=points, log2_bound=bound, facts=facts):
+            return Sampled(points, bound, tuple(in_words(f, names) for f in facts))
+        case Refuted(at=at, what=what):
+            return Refuted(tuple((in_words(n, names), v) for n, v in at), in_words(what, names))
+        case Unknown(why=why):
+            return Unknown(in_words(why, names))
+
+
+def in_words(text: str, names: Names) -> str:
+    """``text`` with canonical names replaced by the user's."""
+    known = {**names.axes, **names.tensors}
+    return re.sub(r"\b[at]\d+\b", lambda m: known.get(m[0], m[0]), text)
 
 
 def row_of(case: Case, graph: int, configs: tuple[Config, ...], arch: str) -> Row:
@@ -202,14 +196,4 @@ def repair_text(repair: Repair) -> str:
     return (
         f"carry {repair.carry.name} ({fold} over {repair.axis}) reads {producers} "
         f"too early: rank {repair.rank}, {moves or 'nothing moves; the producers act at the end'}"
-    )
-
-
-def _holds(walks: Sequence[object], one: Repair) -> bool:
-    """Whether a kernel's walks hold the components of a repair."""
-    from superopt.ugraph.levels import Walk
-
-    return any(
-        isinstance(w, Walk) and w.axis == one.axis and set(one.components) <= set(w.carries)
-        for w in walks
     )

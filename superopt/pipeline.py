@@ -18,9 +18,10 @@ from superopt.assemble import assemble
 from superopt.case import Case
 from superopt.device import Device
 from superopt.examine import Examiner
+from superopt.fitting import SPILL_BYTES_MOST
 from superopt.reference import check_reference
-from superopt.rewrite.forms import Form
 from superopt.rewrite.forms import forms
+from superopt.rewrite.lowering import lowered
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Counts
@@ -29,6 +30,7 @@ from superopt.run import Stage
 from superopt.search.outcome import Built
 from superopt.search.space import Search
 from superopt.search.space import search
+from superopt.search.structure import structures
 from superopt.spec import Spec
 from superopt.ugraph.names import canonical
 from superopt.verify.compile_ahead import Compiler
@@ -36,7 +38,8 @@ from superopt.verify.execute import Runner
 
 FORMS = 12  # distinct forms that are searched
 FINALISTS = 3  # candidates that are verified to the end, per case
-EXAMINED = 12  # candidates that are tried for that
+EXAMINED = 12  # structures that are tried for that
+VARIANTS = 2  # candidates of one structure that are tried, until one is verified
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Clock:
     budget: Budget
     began: float = field(default_factory=time.monotonic)
     seconds: dict[str, float] = field(default_factory=dict)
+    half: float | None = None  # of the time of the case in hand, by ``time.monotonic``
+    until: float | None = None  # when it ends
 
     @contextmanager
     def of(self, stage: str) -> Iterator[None]:
@@ -85,10 +90,22 @@ class Clock:
             spent = time.monotonic() - start
             self.seconds[stage] = round(self.seconds.get(stage, 0.0) + spent, 3)
 
+    def share(self, cases: int) -> None:
+        """Gives the next of ``cases`` that are left its part of the time that is left."""
+        if self.budget.seconds:
+            now = time.monotonic()
+            part = max(0.0, self.began + self.budget.seconds - now) / cases
+            self.half, self.until = now + part / 2, now + part
+
     @property
     def over(self) -> bool:
-        """Whether the budget's time is spent."""
-        return 0 < self.budget.seconds < time.monotonic() - self.began
+        """Whether the time of the case in hand is spent."""
+        return self.until is not None and time.monotonic() > self.until
+
+    @property
+    def half_over(self) -> bool:
+        """Whether half of it is spent; the other half is for verification."""
+        return self.half is not None and time.monotonic() > self.half
 
     @property
     def elapsed(self) -> float:
@@ -108,39 +125,46 @@ def search_function(
 ) -> Run:
     """Search one spec function, write its kernel file into ``directory``, return all that is known.
 
-    An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept.
+    An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept,
+    and the kernel file is then made without Configs for other architectures. A second one while
+    that goes on is raised.
 
     Raises:
         SpecError: the reference disagrees with the algebra.
-        KeyboardInterrupt: before any candidate was verified.
     """
     clock = Clock(budget)
-    results: list[CaseRun] = []
+    searches: list[_CaseSearch] = []
     interrupted = False
+    program, names = canonical(spec.program)
+    scratch = directory / "candidates"
+    scratch.mkdir(exist_ok=True)
     with Runner() as runner, Compiler(jobs) as compiler:
-        runner.start()
-        compiler.start()
-        listener.case(spec.name, cases[0].name)
-        listener.stage("checking the reference")
-        with clock.of("reference"):
-            check_reference(spec, seed)
-        program, names = canonical(spec.program)
-        scratch = directory / "candidates"
-        scratch.mkdir(exist_ok=True)
         examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
-        for case in cases:
-            listener.case(spec.name, case.name)
-            one = _CaseSearch(case, examiner, device, listener, clock)
-            interrupted = one.run()
-            results.append(one.result())
-            listener.done(results[-1])
-            if interrupted or clock.over:
-                break
-        listener.stage("the kernel file")
-        with clock.of("assemble"):
-            kernel, results = assemble(spec, results, examiner, directory)
-    if interrupted and kernel is None:
-        raise KeyboardInterrupt
+        searches = [_CaseSearch(case, examiner, device, listener, clock) for case in cases]
+        results: list[CaseRun] = []
+        kernel: Path | None = None
+        try:
+            runner.start()
+            compiler.start()
+            listener.case(spec.name, cases[0].name)
+            listener.stage("checking the reference")
+            with clock.of("reference"):
+                check_reference(spec, seed)
+            for number, one in enumerate(searches):
+                listener.case(spec.name, one.case.name)
+                clock.share(len(searches) - number)
+                one.run()
+                listener.done(one.result())
+            listener.stage("writing and checking the kernel file")
+            with clock.of("assemble"):
+                results = [one.result() for one in searches]
+                kernel, results = assemble(spec, results, examiner, directory)
+        except KeyboardInterrupt:
+            interrupted = True
+            listener.stage("interrupted: keeping what is verified; once more to give that up")
+            with clock.of("assemble"):
+                results = [one.result() for one in searches]
+                kernel, results = assemble(spec, results, examiner, directory, ())
     return Run(
         spec.name,
         device.name,
@@ -162,26 +186,23 @@ class _CaseSearch:
     ) -> None:
         self.case, self.examiner, self.device = case, examiner, device
         self.listener, self.clock = listener, clock
-        self.counts = Counts()
+        self.counts = Counts(complete=False)
         self.built: list[Built] = []
         self.examined: dict[int, Candidate] = {}
-        self.started = time.monotonic()
+        self.started: float | None = None
         self.first_verified: float | None = None
 
-    def run(self) -> bool:
-        """Searches and examines; True if it was interrupted."""
-        try:
-            self._explore()
-            self._examine()
-        except KeyboardInterrupt:
-            return True
-        return False
+    def run(self) -> None:
+        """Searches and examines."""
+        self.started = time.monotonic()
+        self._explore()
+        self._examine()
 
     def _explore(self) -> None:
         sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
         self.listener.stage("rewriting")
         with self.clock.of("rewrite"):
-            found: list[Form] = forms(self.examiner.program, FORMS, sizes=sizes)
+            found = [lowered(f) for f in forms(self.examiner.program, FORMS, sizes=sizes)]
         self.listener.stage("building candidates")
         with self.clock.of("search"):
             space = search(
@@ -197,7 +218,7 @@ class _CaseSearch:
                     self.built.append(outcome)
                 self.counts = counted(space)
                 self.listener.counts(self.counts)
-                if self.clock.over:
+                if self.clock.half_over:
                     break
 
     def _examine(self) -> None:
@@ -217,15 +238,20 @@ class _CaseSearch:
                     candidate = self.examiner.execute(built, candidate, self.case)
                 self.examined[index] = candidate
             if candidate.stage is Stage.VERIFIED:
-                self.first_verified = self.first_verified or time.monotonic() - self.started
+                self.first_verified = self.first_verified or time.monotonic()
                 self.listener.verified(candidate.model_us, candidate.share)
 
     def _order(self) -> Iterator[int]:
-        """Which candidates to examine: the fastest until enough are verified, then one a shape."""
-        for index in range(min(len(self.built), EXAMINED)):
+        """Which candidates to examine: the fastest ones of different structure until enough are
+        verified, then the best of every number of kernels."""
+        sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
+        for group in structures(self.built, sizes)[:EXAMINED]:
             if self._verified() >= FINALISTS:
                 break
-            yield index
+            for index in group[:VARIANTS]:
+                yield index
+                if self.examined[index].stage is Stage.VERIFIED:
+                    break
         for count in sorted({len(b.graph.kernels) for b in self.built}):
             best = [i for i, b in enumerate(self.built) if len(b.graph.kernels) == count]
             if not any(i in self.examined for i in best):
@@ -235,15 +261,26 @@ class _CaseSearch:
         return sum(c.stage is Stage.VERIFIED for c in self.examined.values())
 
     def result(self) -> CaseRun:
-        """What is known now; the winner is the fastest verified candidate by the model."""
+        """What is known now; the winner is the fastest verified candidate by the model, but one
+        whose registers spill only wins where all do."""
+        built = self.built[: self.counts.built]  # an interrupt may come between the two
         candidates = tuple(
-            self.examined.get(i) or self.examiner.ranked(b) for i, b in enumerate(self.built)
+            self.examined.get(i) or self.examiner.ranked(b) for i, b in enumerate(built)
         )
-        winner = next((c for c in candidates if c.stage is Stage.VERIFIED), None)
-        seconds = [("total", round(time.monotonic() - self.started, 3))]
-        if self.first_verified is not None:
-            seconds.append(("first verified", round(self.first_verified, 3)))
+        verified = [c for c in candidates if c.stage is Stage.VERIFIED]
+        winner = min(verified, key=spills, default=None)
+        seconds: list[tuple[str, float]] = []
+        if self.started is not None:
+            seconds.append(("total", round(time.monotonic() - self.started, 3)))
+            if self.first_verified is not None:
+                first = round(self.first_verified - self.started, 3)
+                seconds.append(("first verified", first))
         return CaseRun(self.case, self.counts, candidates, winner, tuple(seconds))
+
+
+def spills(candidate: Candidate) -> bool:
+    """Whether a launch of it keeps more than a few bytes of its registers in memory."""
+    return any(f.spill_bytes > SPILL_BYTES_MOST for f in candidate.facts)
 
 
 def counted(space: Search) -> Counts:

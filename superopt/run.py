@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from superopt.case import Case
+from superopt.repair.record import Repair
 from superopt.source import Facts
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
@@ -30,7 +31,8 @@ class Candidate:
 
     ``configs``: one per launch. ``model_us``: microseconds by the model. ``share``: of the
     roofline, by the model. ``derivation``: laws applied, in order. ``repairs``: one readable
-    line a repair. ``evidence``: (claim, verdict). ``figures``: float errors.
+    line a repair; ``records``: the repairs themselves, in canonical names. ``evidence``: (claim,
+    verdict). ``figures``: float errors. ``skipped``: what was not executed, and why.
     """
 
     digest: str
@@ -45,6 +47,8 @@ class Candidate:
     evidence: tuple[tuple[str, Verdict], ...] = ()
     facts: tuple[Facts, ...] = ()
     figures: tuple[Figure, ...] = ()
+    skipped: tuple[str, ...] = ()
+    records: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,30 @@ from importlib.metadata import version
 from rich.console import Console
 from rich.table import Table
 
+# README.md holds the same list; a test compares them.
 NOT_SUPPORTED = (
-    ("paged and ragged inputs", "they need gathers, which the language does not have yet"),
-    ("backward passes", "write the gradient as a spec of its own"),
+    ("paged and ragged inputs, embedding look-ups", "the language has no gathers yet"),
+    (
+        "convolution, rolls, rotary halves of one tensor",
+        "a tensor is read at its own positions only; pass the halves as two tensors",
+    ),
+    (
+        "backward passes",
+        "a launcher refuses tensors that require grad; write the gradient as a spec of its own",
+    ),
     ("dropout and other randomness", "a spec is a function of its inputs"),
-    ("prefix scans, top-k, argmax", "folds have one scalar accumulator"),
-    ("walks inside walks", "two looped axes of one value are cut into two kernels"),
-    ("quantised storage (fp8, int4) and explicit rounding", "no round_to yet"),
+    ("prefix scans, linear recurrences", "a fold keeps its last value only"),
+    ("top-k, sorting, argmax", "a fold has one scalar accumulator: sum, max, min, mean"),
+    ("quantised storage (fp8, int4), explicit rounding", "int8 with scales works"),
+    ("sizes that differ within an axis", "one axis has one size; use a length and a mask"),
+    (
+        "walks inside walks",
+        "a kernel walks one axis at a time; an axis that a product folds inside another walk is "
+        "kept whole, up to 256 positions, else the operator is cut into several kernels",
+    ),
+    ("grouped queries in one matrix tile", "group axes work, but their rows are not packed"),
+    ("warp roles, TMA, explicit shared memory", "Triton's compiler decides these"),
+    ("several GPUs", "one kernel file runs on one device"),
     ("timing", "candidates are ranked by the model; kernels are not timed yet"),
 )
 

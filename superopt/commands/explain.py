@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from superopt.errors import UserError
-from superopt.report.record import FILE
+from superopt.report.directory import FILE
 from superopt.report.record import read
 
 
@@ -17,11 +17,17 @@ def run_explain(path: Path) -> int:
     """Explain the run in directory ``path``, or the run beside kernel file ``path``; 0."""
     if not path.exists():
         raise UserError(f"{path}: no such run or kernel file")
-    record = read((path if path.is_dir() else path.parent) / FILE)
+    file = (path if path.is_dir() else path.parent) / FILE
+    record = read(file)
     console = Console(soft_wrap=True, highlight=False)
-    console.print(f"[bold]{record['name']}[/bold] for {record['target']}, seed {record['seed']}")
-    for case in record["cases"]:
-        _case(console, case)
+    try:
+        console.print(
+            f"[bold]{record['name']}[/bold] for {record['target']}, seed {record['seed']}"
+        )
+        for case in record["cases"]:
+            _case(console, case)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UserError(f"{file}: damaged: {type(error).__name__}: {error}") from error
     return 0
 
 

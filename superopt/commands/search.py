@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,21 +15,42 @@ from typing import Any
 from rich.console import Console
 
 from superopt.case import Case
+from superopt.device import Device
+from superopt.device import target as device_of
+from superopt.errors import BAD_INPUT
+from superopt.errors import INTERRUPTED
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.loading import load
 from superopt.pipeline import Budget
 from superopt.pipeline import search_function
+from superopt.report.directory import check_directory
+from superopt.report.directory import check_parent
+from superopt.report.directory import discard
+from superopt.report.directory import earlier_run
+from superopt.report.directory import files_of
+from superopt.report.directory import publish
+from superopt.report.directory import start_work
 from superopt.report.live import Progress
 from superopt.report.markdown import report
-from superopt.report.record import claim_directory
 from superopt.report.record import write
 from superopt.run import Run
 from superopt.spec import Spec
 from superopt.ugraph.text import digest
 
 DEFAULT_OUT = Path("runs")
+REPORT = "report.md"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for every function of a search."""
+
+    device: Device
+    budget: Budget
+    seed: int
+    jobs: int
 
 
 def run_search(
@@ -38,39 +63,77 @@ def run_search(
     jobs: int,
     quiet: bool,
 ) -> int:
-    """Search every selected function and case; the largest exit code of the functions."""
-    from superopt.device import target as device_of
+    """Search every selected function and case; the largest exit code of the functions.
 
-    limits = parse_budget(budget)
-    device = device_of(target)
-    specs = load(target_file)
-    chosen = [(s, select(s, cases)) for s in specs]
-    if not any(c for _, c in chosen):
-        have = ", ".join(c.name for s in specs for c in s.cases)
-        raise UserError(f"{target_file}: no case named {', '.join(cases)}; it has {have}")
-    chosen = [(s, c) for s, c in chosen if c]
-    directories = [directory_of(s, out, alone=len(chosen) == 1) for s, _ in chosen]
-    for directory in directories:
-        claim_directory(directory)
-    console = Console(highlight=False, soft_wrap=True)
-    codes = []
+    Raises:
+        UserError: the input is wrong; then nothing was searched or written.
+    """
+    settings = Settings(device_of(target), parse_budget(budget), seed, jobs)
+    chosen = select(target_file, load(target_file), cases)
+    directories = directories_of([s for s, _ in chosen], out)
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    codes: list[int] = []
+    began = time.monotonic()
     with Progress(console, quiet) as progress:
-        for (spec, selected), directory in zip(chosen, directories, strict=True):
-            run = search_function(
-                spec, selected, device, limits, seed, directory, progress, max(1, jobs)
-            )
-            write(run, head(spec))
-            (directory / "report.md").write_text(report(run))
-            codes.append(VERIFIED if run.verified or _kept(run) else NONE_FOUND)
+        for number, (spec, selected) in enumerate(chosen):
+            left = settings.budget.seconds - (time.monotonic() - began)
+            share = max(1e-3, left / (len(chosen) - number)) if settings.budget.seconds else 0.0
+            now = replace(settings, budget=replace(settings.budget, seconds=share))
+            try:
+                run = search_into(directories[number], spec, selected, now, progress)
+            except UserError as error:  # the others are still searched
+                progress.error(f"error: {error}")
+                codes.append(BAD_INPUT)
+                continue
+            codes.append(code_of(run))
             conclude(console, run)
             if run.interrupted:
                 break
     return max(codes)
 
 
-def _kept(run: Run) -> bool:
-    """An interrupted run that has a verified winner counts as a success."""
-    return run.interrupted and run.kernel is not None
+def search_into(
+    directory: Path,
+    spec: Spec,
+    cases: tuple[Case, ...],
+    settings: Settings,
+    progress: Progress,
+) -> Run:
+    """Searches one function; its results take the place of an earlier run's in ``directory``.
+
+    A search that was interrupted before any kernel was verified leaves an earlier run as it is.
+
+    Raises:
+        UserError: the reference disagrees, or the directory cannot be written.
+    """
+    work = start_work(directory)
+    try:
+        run = search_function(
+            spec,
+            cases,
+            settings.device,
+            settings.budget,
+            settings.seed,
+            work,
+            progress,
+            settings.jobs,
+        )
+        (work / REPORT).write_text(report(run))
+        files = files_of(work)
+        write(run, head(spec), files)
+        if code_of(run) != INTERRUPTED or earlier_run(directory) is None:
+            publish(work, files)
+    finally:
+        discard(work)
+    kernel = directory / run.kernel.name if run.kernel else None
+    return replace(run, directory=directory, kernel=kernel)
+
+
+def code_of(run: Run) -> int:
+    """The exit code of one function's search."""
+    if run.interrupted:
+        return VERIFIED if run.kernel is not None else INTERRUPTED
+    return VERIFIED if run.verified else NONE_FOUND
 
 
 def parse_budget(text: str) -> Budget:
@@ -79,7 +142,7 @@ def parse_budget(text: str) -> Budget:
     Raises:
         UserError: neither.
     """
-    found = re.fullmatch(r"(\d+)([smh]?)", text.strip())
+    found = re.fullmatch(r"([0-9]{1,12})([smh]?)", text.strip())
     if not found or int(found[1]) == 0:
         raise UserError(f"--budget {text!r}: a number of candidates (400), or a time (30s, 5m, 1h)")
     number = int(found[1])
@@ -88,16 +151,41 @@ def parse_budget(text: str) -> Budget:
     return Budget(seconds=number * {"s": 1, "m": 60, "h": 3600}[found[2]], text=text)
 
 
-def select(spec: Spec, names: tuple[str, ...]) -> tuple[Case, ...]:
-    """The cases of ``spec`` with one of ``names`` (all if there are none)."""
-    return tuple(c for c in spec.cases if not names or c.name in names)
+def select(
+    target_file: str, specs: Sequence[Spec], names: tuple[str, ...]
+) -> list[tuple[Spec, tuple[Case, ...]]]:
+    """The specs, each with its cases of one of ``names`` (all if there are none).
+
+    Raises:
+        UserError: no spec has a case of such a name, or two specs share a name.
+    """
+    for name in names:
+        if not any(name == c.name for s in specs for c in s.cases):
+            have = ", ".join(dict.fromkeys(c.name for s in specs for c in s.cases))
+            raise UserError(f"{target_file}: no case named {name!r}; it has {have}")
+    for spec in specs:
+        last = max((s for s in specs if s.name == spec.name), key=lambda s: s.line)
+        if last is not spec:
+            raise UserError(f"two specs are named {spec.name!r}", last.where)
+    chosen = [(s, tuple(c for c in s.cases if not names or c.name in names)) for s in specs]
+    return [(s, c) for s, c in chosen if c]
 
 
-def directory_of(spec: Spec, out: Path | None, alone: bool) -> Path:
-    """Where a function's run goes: ``out`` itself if only one is searched, else below it."""
-    if out is None:
-        return DEFAULT_OUT / spec.name
-    return out if alone else out / spec.name
+def directories_of(specs: Sequence[Spec], out: Path | None) -> list[Path]:
+    """Where each function's run goes: ``out`` itself if only one is searched, else below it.
+
+    Raises:
+        UserError: one of them cannot take a run.
+    """
+    if out is not None and len(specs) == 1:
+        check_directory(out)
+        return [out]
+    if out is not None:
+        check_parent(out)
+    found = [(out or DEFAULT_OUT) / s.name for s in specs]
+    for directory in found:
+        check_directory(directory)
+    return found
 
 
 def head(spec: Spec) -> dict[str, Any]:
@@ -117,11 +205,18 @@ def head(spec: Spec) -> dict[str, Any]:
 
 def conclude(console: Console, run: Run) -> None:
     """The end of a search: where the kernel is, and what to do next."""
+    if code_of(run) == INTERRUPTED:
+        console.print(f"{run.name}: interrupted before any kernel was verified")
+        return
     if run.kernel is None:
-        console.print(f"{run.name}: no verified kernel; see {run.directory / 'report.md'}")
+        console.print(f"{run.name}: no verified kernel; see {run.directory / REPORT}")
         return
     console.print(f"{run.name}: verified kernel {run.kernel}")
+    if without := [c.case.name for c in run.cases if c.winner is None]:
+        console.print(f"  without a kernel of their own: {', '.join(without)}")
+    if run.interrupted:
+        console.print("  interrupted: the best until then")
     console.print("  not timed: no GPU; ranked by the model. bf16 on this GPU: not executed")
-    console.print(f"  report  {run.directory / 'report.md'}")
+    console.print(f"  report  {run.directory / REPORT}")
     console.print(f"  next    python {run.kernel}        (self-test)")
     console.print(f"          superopt verify {run.kernel}")

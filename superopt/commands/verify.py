@@ -6,73 +6,64 @@ from pathlib import Path
 
 from rich.console import Console
 
+from superopt.assemble import execute_again
 from superopt.certificate import Certificate
-from superopt.certificate import certificate_path
+from superopt.certificate import changed
 from superopt.certificate import read_certificate
-from superopt.certificate import seal_path
-from superopt.certificate import sha256
-from superopt.emit.module import body_digest
-from superopt.verify.checks import check_floats
-from superopt.verify.graphs import verify_graph
-from superopt.verify.ranges_proof import prove_limits
+from superopt.errors import NONE_FOUND
+from superopt.errors import VERIFIED
+from superopt.examine import claims_in_words
+from superopt.ugraph.names import canonical
+from superopt.ugraph.names import rename
+from superopt.verify.judge import judge
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 
 
 def run_verify(kernel: Path) -> int:
-    """0 if every claim about ``kernel`` holds, 1 if one fails."""
+    """0 if every claim about ``kernel`` holds, 1 if one fails.
+
+    Raises:
+        UserError: one of its files is missing or unreadable.
+    """
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    if different := changed(kernel):
+        console.print(f"FAILED: {different[0]} is not as it was verified; nothing was run")
+        return NONE_FOUND
+    console.print("files: unchanged since they were verified")
     certificate = read_certificate(kernel)
-    console = Console(highlight=False, soft_wrap=True)
-    unchanged = _unchanged(console, kernel, certificate)
-    if not unchanged:
-        console.print("FAILED: the files are not those that were verified; nothing was run")
-        return 1
-    holds = _graphs(console, certificate) and _floats(console, kernel, certificate)
+    holds = _graphs(console, certificate)
+    holds = _floats(console, kernel, certificate) and holds
     console.print("holds" if holds else "FAILED")
-    return 0 if holds else 1
-
-
-def _unchanged(console: Console, kernel: Path, certificate: Certificate) -> bool:
-    """Whether no byte of the kernel file and of the certificate has changed."""
-    seal = seal_path(kernel).read_text().strip()
-    checks = {
-        "certificate": sha256(certificate_path(kernel).read_bytes()) == seal,
-        "kernel file": sha256(kernel.read_bytes()) == certificate.kernel_sha256,
-        "text below the marker": body_digest(kernel.read_text()) == certificate.body_digest,
-    }
-    for what, same in checks.items():
-        console.print(f"{what}: {'unchanged' if same else 'CHANGED'}")
-    return all(checks.values())
+    return VERIFIED if holds else NONE_FOUND
 
 
 def _graphs(console: Console, certificate: Certificate) -> bool:
-    """Every graph against the algebra, and the limits of its loops."""
+    """Every graph: its equality with the algebra, its repairs, and the limits of its loops.
+
+    All is judged in canonical names, as in the search, so that the answers are the same.
+    """
+    program, names = canonical(certificate.program)
+    axes = {user: ours for ours, user in names.axes.items()}
+    tensors = {user: ours for ours, user in names.tensors.items()}
     holds = True
     for number, graph in enumerate(certificate.graphs):
-        verdict = verify_graph(certificate.program, graph, certificate.seed)
-        console.print(f"graph {number} equals the spec: {spoken(verdict)}", markup=False)
-        holds = holds and accepted(verdict)
-        for block in graph.kernels:
-            for claim, limit in prove_limits(block):
-                console.print(f"loop limits of {claim.axis}: {spoken(limit)}", markup=False)
-                holds = holds and accepted(limit)
+        repairs = certificate.repairs[number]
+        found = judge(program, rename(graph, axes, tensors), repairs, certificate.seed)
+        for claim, verdict in claims_in_words(found.verdicts, names):
+            word = "" if accepted(verdict) else "FAILED: "
+            console.print(f"{word}graph {number}, {claim}: {spoken(verdict)}")
+        holds = holds and found.accepted
     return holds
 
 
 def _floats(console: Console, kernel: Path, certificate: Certificate) -> bool:
-    """The text, executed on the CPU."""
-    report = check_floats(
-        kernel,
-        certificate.function,
-        certificate.program,
-        certificate.graphs,
-        seed=certificate.seed + 1,
-    )
+    """The text, executed on the CPU on the inputs of the search."""
+    report = execute_again(kernel, certificate)
     for figure in report.failures:
-        console.print(f"executed: {figure}", markup=False)
-    console.print(
-        f"executed {len(report.figures)} times in fp32 and fp16 on the CPU: "
-        f"{'within tolerance' if report.ok else 'NOT within tolerance'}"
-    )
-    console.print("bf16 on this GPU: not executed")
+        console.print(f"FAILED: executed: {figure}")
+    word = "within the tolerance" if report.ok else "NOT within the tolerance"
+    console.print(f"{len(report.figures)} executions in fp32 and fp16 on the CPU: {word}")
+    for what in certificate.not_executed:
+        console.print(f"not executed: {what}")
     return report.ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 from typing import Self
 
@@ -89,6 +90,14 @@ class Progress:
         else:
             line += "; no verified kernel"
         self._console.print(line, highlight=False)
+
+    def error(self, text: str) -> None:
+        """A function ends with an error: the line goes to standard error."""
+        if self._live:
+            self._live.stop()
+        print(text, file=sys.stderr)
+        if self._live:
+            self._live.start()
 
     def _redraw(self) -> None:
         if not self._live:

@@ -9,13 +9,16 @@ from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.ugraph.text import show
+from superopt.verify.checks import Figure
+from superopt.verify.checks import FloatReport
 from superopt.verify.verdict import spoken
 
 ASSUMED = (
     "Inputs are finite where a proof speaks of them; NaN and infinities in inputs are covered by "
     "execution only.",
-    "Graph equality is over the reals; rounding is covered by the float figures.",
-    "bf16 on this GPU: not executed.",
+    "Graph equality is over the reals; rounding is covered by the executions, which compare with "
+    "the float64 meaning of the spec.",
+    "Executed on the CPU by Triton's interpreter. bf16 on this GPU: not executed.",
     "Times are the roofline model's; nothing was timed.",
 )
 
@@ -28,7 +31,10 @@ def report(run: Run) -> str:
 def _lines(run: Run) -> Iterator[str]:
     yield f"# {run.name}"
     yield ""
-    word = "verified" if run.verified else "NOT verified"
+    won = sum(c.winner is not None for c in run.cases)
+    word = "no verified kernel"
+    if run.kernel:
+        word = "verified" if run.verified else f"verified for {won} of {len(run.cases)} cases"
     yield f"Target {run.target}, seed {run.seed}, budget {run.budget}: **{word}**."
     if run.interrupted:
         yield ""
@@ -53,12 +59,22 @@ def _case(result: CaseRun) -> Iterator[str]:
     yield from _funnel(result)
     if result.winner is None:
         yield ""
-        yield "No candidate passed every check."
+        yield _no_winner(result)
     else:
         yield ""
         yield from _winner(result.winner)
     yield ""
     yield from _others(result)
+
+
+def _no_winner(result: CaseRun) -> str:
+    if result.counts.seen == 0 and not result.counts.complete:
+        return "Not searched: the run ended before."
+    if not any(c.stage is not Stage.RANKED for c in result.candidates):
+        if result.candidates:
+            return "No candidate was examined: the run ended before."
+        return "No candidate could be built; the table says why."
+    return "No candidate passed every check; the last table says why."
 
 
 def _funnel(result: CaseRun) -> Iterator[str]:
@@ -77,7 +93,7 @@ def _funnel(result: CaseRun) -> Iterator[str]:
         yield f"| of these, {stage.value} | {number} |"
     if not counts.complete:
         yield ""
-        yield "The budget ended the search before the space was exhausted."
+        yield "The search ended before the whole space was seen."
 
 
 def _winner(winner: Candidate) -> Iterator[str]:
@@ -100,34 +116,65 @@ def _winner(winner: Candidate) -> Iterator[str]:
     yield "|---|---|"
     for claim, verdict in winner.evidence:
         yield f"| {_cell(claim)} | {_cell(spoken(verdict))} |"
-    if winner.figures:
-        yield ""
-        yield "| executed | relative error | limit | worst element | limit | |"
-        yield "|---|---|---|---|---|---|"
-        for f in winner.figures:
-            mark = "ok" if f.ok else f"**FAILED** {f.message}"
-            sizes = " ".join(f"{a}={n}" for a, n in f.sizes)
-            what = f"{f.dtype} {f.label}, {f.output} ({sizes})"
-            yield (
-                f"| {_cell(what)} | {f.rel:.1e} | {f.rel_limit:.1e} "
-                f"| {f.worst:.1e} | {f.worst_limit:.1e} | {_cell(mark)} |"
-            )
-    if winner.facts:
-        yield ""
-        yield "| compiled | target | shared memory | registers | spills |"
-        yield "|---|---|---|---|---|"
-        for fact in winner.facts:
-            yield (
-                f"| {fact.function} | {fact.target} | {fact.shared_bytes} B "
-                f"| {fact.registers} | {fact.spill_bytes} B |"
-            )
+    yield from _executions(winner)
+    yield from _compiled(winner)
+    yield ""
+    yield "Configs: " + "; ".join(show(c).strip().removeprefix("config ") for c in winner.configs)
     yield ""
     yield "```"
     yield show(winner.graph).rstrip()
     yield "```"
 
 
+def _executions(winner: Candidate) -> Iterator[str]:
+    """One row a dtype: how many executions, and which came nearest to its limit."""
+    if not winner.figures:
+        return
+    report = FloatReport(winner.figures, winner.skipped)
+    yield ""
+    yield "| executed | times | most of the tolerance used by | error (limit) | element (limit) |"
+    yield "|---|---|---|---|---|"
+    for dtype in dict.fromkeys(f.dtype for f in winner.figures):
+        times = sum(f.dtype == dtype for f in winner.figures)
+        if (most := report.worst(dtype)) is None:
+            continue
+        what = f"{most.label} ({_sizes(most)}), {most.output}: {most.used:.0%}"
+        yield (
+            f"| {dtype} | {times} | {_cell(what)} | {most.rel:.1e} ({most.rel_limit:.1e}) "
+            f"| {most.worst:.1e} ({most.worst_limit:.1e}) |"
+        )
+    yield ""
+    labels = ", ".join(dict.fromkeys(f.label for f in winner.figures))
+    sizes = ", ".join(dict.fromkeys(f"({_sizes(f)})" for f in winner.figures))
+    yield f"Inputs: {_cell(labels)}. Sizes: {sizes}."
+    failed = [str(f) for f in report.failures]
+    yield from (f"* FAILED: {_cell(text)}" for text in failed)
+    yield from (f"* not executed: {_cell(text)}" for text in winner.skipped)
+
+
+def _sizes(figure: Figure) -> str:
+    return " ".join(f"{a}={n}" for a, n in figure.sizes)
+
+
+def _compiled(winner: Candidate) -> Iterator[str]:
+    if winner.facts:
+        yield ""
+        yield "| compiled for | kernel | shared memory | registers | spills |"
+        yield "|---|---|---|---|---|"
+        for fact in winner.facts:
+            kernel = fact.function.rpartition("_")[2].removeprefix("k")
+            yield (
+                f"| {fact.target} | {kernel} | {fact.shared_bytes} B "
+                f"| {fact.registers} | {fact.spill_bytes} B |"
+            )
+    if winner.why:
+        yield ""
+        yield f"Note: {_cell(winner.why)}"
+
+
 def _others(result: CaseRun) -> Iterator[str]:
+    if not result.candidates:
+        return
     yield "| candidate | stage | model us | why |"
     yield "|---|---|---|---|"
     for c in result.candidates:

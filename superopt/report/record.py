@@ -8,12 +8,14 @@ the directory of the file.
 from __future__ import annotations
 
 import json
-import os
+import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from superopt.errors import UserError
+from superopt.report.directory import FILE
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Counts
@@ -23,35 +25,6 @@ from superopt.ugraph.text import show
 from superopt.verify.verdict import Verdict
 
 SCHEMA = 1
-FILE = "run.json"
-
-
-def claim_directory(directory: Path) -> None:
-    """Makes ``directory`` ready for a run, if it is ours or empty.
-
-    Raises:
-        UserError: it holds something else, is no directory, or cannot be written.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        inside = sorted(p.name for p in directory.iterdir())
-    except (OSError, NotADirectoryError) as error:
-        raise UserError(f"--out {directory}: cannot be used as a directory: {error}") from error
-    if not os.access(directory, os.W_OK):
-        raise UserError(f"--out {directory}: not writable")
-    if inside and not _is_ours(directory / FILE):
-        raise UserError(
-            f"--out {directory}: not empty, and not the directory of an earlier run "
-            f"(it holds {inside[0]!r}, but no {FILE} of superopt); name an empty or a new directory"
-        )
-
-
-def _is_ours(file: Path) -> bool:
-    try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("tool") == "superopt"
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -73,8 +46,11 @@ def read(file: Path) -> dict[str, Any]:
     return found
 
 
-def write(run: Run, head: dict[str, Any]) -> Path:
-    """Writes ``run`` as run.json (all or nothing). ``head``: digests and versions to store."""
+def write(run: Run, head: dict[str, Any], files: Sequence[str] = ()) -> Path:
+    """Writes ``run`` as run.json into its directory.
+
+    ``head``: digests and versions to store. ``files``: every other file of the run.
+    """
     file = run.directory / FILE
     record = {
         "schema": SCHEMA,
@@ -87,16 +63,28 @@ def write(run: Run, head: dict[str, Any]) -> Path:
         "interrupted": run.interrupted,
         "verified": run.verified,
         "kernel": run.kernel.name if run.kernel else None,
+        "files": list(files),
         "cases": [_case(c, run) for c in run.cases],
         "timing": {
             "seconds": dict(run.seconds),
             "cases": {c.case.name: dict(c.seconds) for c in run.cases},
         },
     }
-    fresh = file.with_suffix(".json.new")
-    fresh.write_text(json.dumps(record, indent=1) + "\n")
-    fresh.replace(file)
+    file.write_text(json.dumps(_plain(record), indent=1, allow_nan=False) + "\n")
     return file
+
+
+def _plain(value: Any) -> Any:
+    """``value`` without what JSON does not have: an infinity or NaN becomes its name."""
+    match value:
+        case dict():
+            return {k: _plain(v) for k, v in value.items()}
+        case list() | tuple():
+            return [_plain(v) for v in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case _:
+            return value
 
 
 def _case(result: CaseRun, run: Run) -> dict[str, Any]:
@@ -149,6 +137,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "verdicts": [[claim, *verdict_record(v)] for claim, v in candidate.evidence],
         "compiled": [asdict(f) for f in candidate.facts],
         "floats": [asdict(f) for f in candidate.figures],
+        "not_executed": list(candidate.skipped),
         "graph": show(candidate.graph),
     }
 

@@ -8,8 +8,11 @@ of this file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+from superopt.rewrite.forms import Form
+from superopt.rewrite.forms import Step
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Sym
 from superopt.rewrite.rule import apply
@@ -95,6 +98,18 @@ def lower(program: Program) -> Program:
     work.scaled_memo.clear()
     outputs = [Store(s.name, s.order, s.dtype, work.natural(s.value)) for s in program.outputs]
     return Program(program.name, program.params, tuple(outputs))
+
+
+def lowered(form: Form) -> Form:
+    """``form`` with ``exp2`` and ``log2`` only, and a step that says so if that changes it."""
+    program = lower(form.program)
+    if program == form.program:
+        return form
+    nodes = topo(s.value for s in form.program.outputs)
+    powers = any(isinstance(n, Map) and n.fn is Fn.EXP for n in nodes)
+    sides = ("exp(x)", "exp2(x * LOG2E)") if powers else ("log(x)", "LN2 * log2(x)")
+    step = Step("exponentials in base two", *sides)
+    return replace(form, program=program, steps=(*form.steps, step))
 
 
 class _Lowering:

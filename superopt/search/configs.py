@@ -13,12 +13,13 @@ from math import prod
 
 from superopt.device import Device
 from superopt.errors import DoesNotFit
+from superopt.search.model import Footprint
 from superopt.search.model import Launch
 from superopt.search.model import footprint
 from superopt.search.model import operand
 from superopt.ugraph.contraction import LEAST
 from superopt.ugraph.cost import Cost
-from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.cost import Counter
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
@@ -39,19 +40,53 @@ WARPS = (1, 2, 4, 8, 16)
 DOT_WARPS = (4, 8)
 STAGES = (1, 2, 3, 4)  # only loads of matrix products are pipelined
 COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
-PER_LAUNCH = 12  # Configs of one launch that are combined with those of other launches
+PER_LAUNCH = 12  # ways to launch one kernel that are kept
+RUNGS = 4  # of a ladder
+LEAN = 64  # registers below which nothing spills
+SMALLER = 0.8  # registers of a rung, at most, for each of the rung before
 LEAST_PARTS = 2
 
 
 @dataclass(frozen=True)
 class Option:
     """A way to launch one kernel: Configs of its launches, ``us`` in all, and per launch the
-    model's times (``Launch.times``) and the counts."""
+    model's times (``Launch.times``), the counts and what one program occupies."""
 
     us: float
     configs: tuple[Config, ...]
     times: tuple[dict[str, float], ...]
     costs: tuple[Cost, ...]
+    uses: tuple[Footprint, ...]
+
+    def below(self, other: Option) -> bool:
+        """Whether every launch occupies clearly less than (or a minimum in) ``other``."""
+        return all(
+            a.registers <= max(SMALLER * b.registers, LEAN) and a.shared <= b.shared
+            for a, b in zip(self.uses, other.uses, strict=True)
+        )
+
+
+Ladder = tuple[tuple[Config, ...], ...]
+"""Ways to launch one kernel: the best by the model, then ever smaller ones, for when the compiler
+does not keep to the estimate."""
+
+
+def ladders(
+    graph: KernelGraph,
+    sizes: Mapping[str, int],
+    dtype: str,
+    device: Device,
+    tf32: bool = False,
+) -> tuple[Ladder, ...]:
+    """For every kernel of ``graph`` the ways to launch it that are worth compiling.
+
+    Raises:
+        DoesNotFit: some kernel has no Config whose program fits the device.
+    """
+    return tuple(
+        tuple(o.configs for o in options(block, sizes, dtype, device, tf32)[1])
+        for block in graph.kernels
+    )
 
 
 def configs(
@@ -67,7 +102,7 @@ def configs(
     Raises:
         DoesNotFit: some kernel has no Config whose program fits the device.
     """
-    lists = [options(block, sizes, dtype, device, tf32) for block in graph.kernels]
+    lists = [options(block, sizes, dtype, device, tf32)[0] for block in graph.kernels]
     return [choice for _, choice in best_sums(lists, limit)]
 
 
@@ -98,8 +133,8 @@ def options(
     device: Device,
     tf32: bool = False,
     keep: int = PER_LAUNCH,
-) -> list[Option]:
-    """The best ``keep`` ways to launch one kernel.
+) -> tuple[list[Option], list[Option]]:
+    """The best ``keep`` ways to launch one kernel, and its ladder, which begins with the best.
 
     Raises:
         DoesNotFit: no Config's program fits the device.
@@ -110,23 +145,42 @@ def options(
     found: list[Option] = []
     for parts in _parts(block, split[0], sizes, device) if split else (1,):
         lengths = {**sizes, **{part_axis(a): parts for a in split}}
-        each = [_launch(p, lengths, parts, dtype, device, tf32, keep) for p in profiles]
+        each = [_launch(p, lengths, parts, dtype, device, tf32) for p in profiles]
         if not all(each):
             continue
-        for first in each[0]:
-            rest = tuple(o[0] for o in each[1:])
-            chosen = (first, *rest)
-            found.append(
-                Option(
-                    sum(o.us for o in chosen),
-                    tuple(c for o in chosen for c in o.configs),
-                    tuple(t for o in chosen for t in o.times),
-                    tuple(c for o in chosen for c in o.costs),
-                )
-            )
+        rest = [min(o, key=_time) for o in each[1:]]
+        found += [_joined((first, *rest)) for first in each[0]] if rest else each[0]
     if not found:
         raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
-    return best(found, keep)
+    found.sort(key=_time)
+    return found[:keep], _ladder(found)
+
+
+def _time(option: Option) -> float:
+    """What options are sorted by: rounded, so that equal ones stay in the order found."""
+    return round(option.us, 6)
+
+
+def _joined(launched: Sequence[Option]) -> Option:
+    """The launches of one kernel together."""
+    return Option(
+        sum(o.us for o in launched),
+        tuple(c for o in launched for c in o.configs),
+        tuple(t for o in launched for t in o.times),
+        tuple(c for o in launched for c in o.costs),
+        tuple(u for o in launched for u in o.uses),
+    )
+
+
+def _ladder(found: Sequence[Option]) -> list[Option]:
+    """The first of ``found``, then again and again the first that occupies clearly less."""
+    rungs = [found[0]]
+    while len(rungs) < RUNGS:
+        smaller = next((o for o in found if o.below(rungs[-1]) and o is not rungs[-1]), None)
+        if smaller is None or smaller in rungs:
+            break
+        rungs.append(smaller)
+    return rungs
 
 
 def _launch(
@@ -136,26 +190,22 @@ def _launch(
     dtype: str,
     device: Device,
     tf32: bool,
-    keep: int,
 ) -> list[Option]:
-    """The best ``keep`` Configs of one launch that fit."""
+    """All Configs of one launch that fit."""
     found: list[Option] = []
     rate = operand(dtype, tf32)
+    counter = Counter(prof, sizes, dtype)
     for tiles in _tilings(prof, sizes):
-        cost = launch_cost(prof, Config(tiles, parts), sizes, dtype)
+        cost = counter.cost(Config(tiles, parts))
         launch = Launch(cost, rate, device)
         for warps in DOT_WARPS if prof.products else WARPS:
             for stages in stages_of(prof):
                 config = Config(tiles, parts, warps, stages)
-                if footprint(cost, config, device).fits(device):
-                    times = launch.times(config)
-                    found.append(Option(times["total"], (config,), (times,), (cost,)))
-    return best(found, keep)
-
-
-def best(found: Sequence[Option], keep: int) -> list[Option]:
-    """The fastest options; equal ones in the order in which they were found."""
-    return sorted(found, key=lambda o: round(o.us, 6))[:keep]
+                used = footprint(cost, config, device, tf32)
+                if used.fits(device):
+                    times = launch.times(config, used)
+                    found.append(Option(times["total"], (config,), (times,), (cost,), (used,)))
+    return found
 
 
 def stages_of(prof: Profile) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from superopt.search.configs import Option
 from superopt.search.configs import options
 from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
+from superopt.search.mappings import why_none
 from superopt.ugraph.check import check
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Split
@@ -47,7 +48,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Made:
-    """A kernel that is ready: repaired, narrowed, with its best ways to launch it."""
+    """A kernel that is ready: repaired, narrowed, with its ways to launch it (``Ladder``)."""
 
     block: BlockGraph
     options: tuple[Option, ...]
@@ -107,6 +108,16 @@ class Kernels:
             ]
         return sorted(found, key=lambda c: (round(c.bound, 6), len(c.passes)))
 
+    def why_none(self, stores: tuple[Store, ...]) -> str:
+        """Why a kernel has no mapping."""
+        case = self.case
+        for placement in placements(stores, self.axes, case.sizes, case.device):
+            try:
+                groupings(stores, placement.looped)
+            except NoFusion as error:
+                return str(error)
+        return why_none(stores, self.axes, case.sizes)
+
     def known(self, stores: tuple[Store, ...], index: int) -> bool:
         """Whether that mapping was made before."""
         return (stores, index) in self._made
@@ -133,10 +144,10 @@ class Kernels:
             return Refused("check", problems[0], ready)
         case = self.case
         try:
-            found = options(ready, case.sizes, case.dtype, case.device, case.tf32)
+            _, ladder = options(ready, case.sizes, case.dtype, case.device, case.tf32)
         except DoesNotFit as error:
             return Refused("fit", str(error), ready)
-        return Made(ready, tuple(found), repairs)
+        return Made(ready, tuple(ladder), repairs)
 
     def _repair(self, block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:
         """``repair``, once for all placements with the same walks: of the places it looks at

@@ -17,6 +17,7 @@ from math import prod
 from superopt.device import Device
 from superopt.search.configs import DOT_MOST
 from superopt.search.configs import power_of_two
+from superopt.search.dimensions import dimensions
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
@@ -74,13 +75,35 @@ def placements(
 ) -> list[Placement]:
     """All placements of one kernel, the plainest first. ``order``: the program's axes."""
     roles = _roles(stores, order)
-    lists = [_places(a, roles, stores, sizes) for a in roles.axes]
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
     found = []
-    for chosen in product(*lists):
-        place = dict(zip(roles.axes, chosen, strict=True))
-        if _legal(place, roles, stores) and _sensible(place, roles, sizes, device):
-            found += [Placement(tuple(place.items()), o) for o in _orders(place, roles)]
+    for place in _choices(roles, stores, sizes):
+        if _unlawful(place, roles, stores) or not _sensible(place, roles, sizes, device):
+            continue
+        tiled = tuple(a for a, p in place.items() if p != Grid(tiled=False))
+        if tiled not in known:
+            known[tiled] = dimensions(tiled, roles.folds)
+        turned = dict(zip(tiled, known[tiled], strict=True))
+        places = tuple((turned.get(a, a), place[turned.get(a, a)]) for a in place)
+        found += [Placement(places, o) for o in _orders(place, roles)]
     return found
+
+
+def why_none(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, int]) -> str:
+    """Why a kernel has no placement: what stands in the way of the plainest one."""
+    roles = _roles(stores, order)
+    for axis in roles.axes:
+        if not _places(axis, roles, stores, sizes):
+            return "an axis that some store lacks is too long to be kept whole"
+    reasons = [_unlawful(place, roles, stores) for place in _choices(roles, stores, sizes)]
+    return next((r for r in reasons if r), "no placement lets programs share the work")
+
+
+def _choices(
+    roles: _Roles, stores: Sequence[Store], sizes: Mapping[str, int]
+) -> Iterator[dict[str, Place]]:
+    for chosen in product(*(_places(a, roles, stores, sizes) for a in roles.axes)):
+        yield dict(zip(roles.axes, chosen, strict=True))
 
 
 def _roles(stores: Sequence[Store], order: Sequence[str]) -> _Roles:
@@ -151,15 +174,22 @@ def _places(
     return [Grid(tiled=False), Grid()]
 
 
-def _legal(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]) -> bool:
+def _unlawful(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]) -> str:
+    """Why no kernel can have these places; empty if one can."""
     looped = {a for a, p in place.items() if isinstance(p, Loop | Split)}
     split = [a for a, p in place.items() if isinstance(p, Split)]
+    grid = {a for a, p in place.items() if isinstance(p, Grid)}
+    if any(f.axis in looped and looped.intersection(f.axes) for f in roles.folds):
+        return "a fold inside a walk of another axis: walks do not nest"
+    if any(len(looped.intersection(s.order)) > 1 for s in stores):
+        return "a store varies over two axes that are walked: walks do not nest"
     if len(split) > 1 or (split and len(looped) > 1):
-        return False
+        return "an axis is split beside another walk"
     if split and any(split[0] in s.order for s in stores):
-        return False
-    nested = any(f.axis in looped and looped.intersection(f.axes) for f in roles.folds)
-    return not nested and all(len(looped.intersection(s.order)) <= 1 for s in stores)
+        return "a store varies over the axis that is split"
+    if any(f.axis in split and not grid.issubset(f.axes) for f in roles.folds):
+        return "a partial state of a split lacks a grid axis"
+    return ""
 
 
 def _sensible(

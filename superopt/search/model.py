@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from math import prod
 
 from superopt.device import Device
@@ -37,6 +38,7 @@ RESOURCES = ("dram", "l2", "matrix", "special", "plain", "latency")
 LEAST_IN_FLIGHT = 512  # bytes: a warp's plain loads, however little they carry
 BASE_REGISTERS = 40  # registers a thread needs for addresses and bookkeeping
 FRAGMENT_REGISTERS = 36  # operands of a matrix instruction, where it reads registers
+ORDINARY = 1.8  # registers for each one that is alive, where ordinary units compute products
 MOST_REGISTERS = 255
 THREADS = 32
 STATIC_SHARED = 1024  # scratch of reductions
@@ -75,19 +77,23 @@ class Footprint:
         )
 
 
-def footprint(cost: Cost, config: Config, device: Device) -> Footprint:
+def footprint(cost: Cost, config: Config, device: Device, tf32: bool = False) -> Footprint:
     """Estimated shared memory and registers of one program.
 
     Loads of a walk are buffered once a stage (before sm_90 the last one is not buffered);
     operands of products that stay, and computed right ones, are kept once. Values alive at
     once are spread over the program's threads; before sm_90 operands pass through registers.
+    So do those of fp32 products (without ``tf32``), along the whole folded axis: one product
+    reads them as it goes, but where a second one follows they are seen to pile up.
     """
     modern = device.capability >= 90
     buffers = max(1, config.stages if modern else config.stages - 1)
     base = BASE_REGISTERS + (FRAGMENT_REGISTERS if cost.products and not modern else 0)
+    ordinary = 0 if tf32 else sum(p.dtype == "fp32" for p in cost.products)
+    live = cost.live * (ORDINARY if ordinary > 1 else 1)
     return Footprint(
         shared=cost.shared_fixed + cost.shared_stage * buffers + STATIC_SHARED,
-        registers=base + -(-cost.live // (4 * THREADS * config.warps)),
+        registers=base + ceil(live / (4 * THREADS * config.warps)),
     )
 
 
@@ -144,25 +150,27 @@ def roofline(graph: KernelGraph, costs: Sequence[Cost], dtype: str, device: Devi
 
 
 class Launch:
-    """One launch at fixed tiles, priced for any number of warps and stages."""
+    """One launch at fixed tiles, priced for any number of warps and stages. ``dtype``: the row
+    of the device's matrix rates (``operand``)."""
 
     def __init__(self, cost: Cost, dtype: str, device: Device) -> None:
-        self.cost, self.device = cost, device
+        self.cost, self.device, self.tf32 = cost, device, dtype == "tf32"
         self.rate = device.matrix_rate(dtype)
         self.writes = sum(cost.written.values())
         self.read = cost.read
         self.turns = _turns(cost) if cost.programs else []
         self._fetched: dict[int, float] = {}
 
-    def times(self, config: Config) -> dict[str, float]:
-        """Microseconds per resource, and ``total``."""
+    def times(self, config: Config, used: Footprint | None = None) -> dict[str, float]:
+        """Microseconds per resource, and ``total``. ``used``: the footprint, if it is known."""
         cost, device = self.cost, self.device
         if not cost.programs:
             return dict.fromkeys(RESOURCES, 0.0) | {
                 "launch": device.launch_us,
                 "total": device.launch_us,
             }
-        resident = footprint(cost, config, device).resident(config, device)
+        used = used or footprint(cost, config, device, self.tf32)
+        resident = used.resident(config, device)
         # Whole programs, of which the longest one alone may take longest.
         rounds = -(-cost.programs // device.sms)
         uneven = max(rounds, cost.longest) * device.sms / cost.programs

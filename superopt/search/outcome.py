@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from superopt.repair.record import Repair
+from superopt.search.configs import Ladder
 from superopt.search.model import Estimate
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
@@ -18,7 +19,8 @@ from superopt.ugraph.levels import KernelGraph
 class Built:
     """A candidate that can be verified and printed.
 
-    ``configs``: one Config per launch, the best by the model; ``alternatives``: the next ones.
+    ``configs``: one Config per launch, the best by the model; ``ladders``: per kernel that one
+    and smaller ones.
     ``form``: number of the form it comes from; ``derivation``: the steps that led to that.
     ``bound``: the lower bound (microseconds) under which it was tried.
     """
@@ -30,7 +32,7 @@ class Built:
     derivation: Sequence[Any]
     form: int
     bound: float
-    alternatives: tuple[tuple[Config, ...], ...] = ()
+    ladders: tuple[Ladder, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import Protocol
 
 from superopt.device import Device
 from superopt.search.bounds import Case
-from superopt.search.configs import best_sums
 from superopt.search.cuts import Cut
 from superopt.search.cuts import axes_in_order
 from superopt.search.cuts import cuts
@@ -33,7 +32,6 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 
 SLACK = 1.25  # a partial candidate is dropped when its bound is this much above the best time
-ALTERNATIVES = 4
 
 
 class Form(Protocol):
@@ -194,8 +192,7 @@ class Search:
                     best = made if best is None or made.us < best.us else best
                 case Refused() as refused:
                     refusal = refusal or refused
-        nothing = Refused("mapping", "no placement of its axes is legal", None)
-        return best or refusal or nothing
+        return best or refusal or Refused("mapping", self.kernels.why_none(stores), None)
 
     def _reject(self, stage: str, why: str, text: str) -> Rejected:
         self.counts.rejected[stage, why] += 1
@@ -213,7 +210,6 @@ class Search:
             self.counts.duplicates += 1
             return None
         self._graphs[graph] = None
-        chosen = best_sums([m.options for m in made], 1 + ALTERNATIVES)
         first = [m.options[0] for m in made]
         estimate = total(
             graph,
@@ -226,13 +222,13 @@ class Search:
         self.counts.built += 1
         return Built(
             graph,
-            chosen[0][1],
+            tuple(c for o in first for c in o.configs),
             estimate,
             tuple(r for m in made for r in m.repairs),
             self.forms[form].steps,
             form,
             bound,
-            tuple(c for _, c in chosen[1:]),
+            tuple(tuple(o.configs for o in m.options) for m in made),
         )
 
 

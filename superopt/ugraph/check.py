@@ -192,6 +192,14 @@ class _Checker:
             for walk in self.block.walks:
                 for store in walk.stores:
                     yield f"store {store.name!r} is inside a walk that is split"
+                for carry in walk.carries:
+                    # Every part writes the states of its carries, once per program.
+                    for lost in self.grid:
+                        if lost not in carry.over:
+                            yield (
+                                f"carry {carry.name!r} of the split {axis!r} lacks the grid axis "
+                                f"{lost!r}: several programs would write its partial state"
+                            )
 
     def _walk(self, walk: Walk, finished: dict[str, Carry]) -> Iterator[str]:
         if walk.axis not in self.walked:

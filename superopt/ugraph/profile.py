@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import Enum
 
 from superopt.ugraph.contraction import matrix_product
+from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
@@ -89,12 +90,14 @@ class Profile:
 
 @dataclass(frozen=True)
 class _Product:
-    """A fold that a matrix instruction computes: its operands, and the axes of all three."""
+    """A fold that a matrix instruction computes: its operands, the axes of all three, and the
+    dtype in which operands enter (None: the case's)."""
 
     left: Node
     right: Node
     after: Node | None
     axes: tuple[str, ...]
+    dtype: str | None = None
 
     @property
     def operands(self) -> tuple[Node, Node]:
@@ -122,7 +125,8 @@ class _Reader:
             self.known[key] = None
             if found is not None:
                 axes = (found.row, found.column, axis)
-                self.known[key] = _Product(found.left, found.right, found.after, axes)
+                dtype = operand_dtype(found)
+                self.known[key] = _Product(found.left, found.right, found.after, axes, dtype)
         return self.known[key]
 
     def below(self, node: Node) -> tuple[Node, ...]:
@@ -304,7 +308,8 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
             return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
         case Reduce(fn=fn, axis=axis, arg=arg):
             if product := reader.product(fn, axis, arg):
-                return Step(What.PRODUCT, reader.elements(product.axes), result=result)
+                work = reader.elements(product.axes)
+                return Step(What.PRODUCT, work, result=result, dtype=product.dtype)
             return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
         case State() if not node.old:
             return Step(What.HELD, (), result=result)
@@ -318,7 +323,7 @@ def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None)
     own = len(carry.moves) + max(0, len(carry.moves) - 1) + (0 if product else 1)
     own += product is not None and product.after is not None
     if product:
-        fold = Step(What.PRODUCT, reader.elements(product.axes))
+        fold = Step(What.PRODUCT, reader.elements(product.axes), dtype=product.dtype)
     else:
         work = (*kept, walk.axis) if walk.axis not in kept else kept
         fold = Step(What.FOLD, work, plain=1)

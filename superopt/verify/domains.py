@@ -88,11 +88,19 @@ class ShakenDomain(FloatDomain):
             return super().contract(left, right, dim)
         a, b = self._float(left), self._float(right)
         if is_matrix_product(a, b, dim):
-            a, b = rounded(a, self.operand), rounded(b, self.operand)
+            a, b = self._operand(a), self._operand(b)
         total = super().contract(a, b, dim)
         with np.errstate(all="ignore"):
             squares = super().contract(a * a, b * b, dim)
         return self._summed(total, squares, max(a.shape[dim], b.shape[dim]))
+
+    def _operand(self, value: Array) -> Array:
+        """An operand with an error of at most the unit roundoff, unless it is held exactly."""
+        exact = rounded(value, self.operand)
+        error = UNIT_ROUNDOFF[self.operand] * self._random.uniform(-1, 1, value.shape)
+        with np.errstate(all="ignore"):
+            keep = (exact == value) | ~np.isfinite(exact)
+            return np.where(keep, exact, value * (1 + error))
 
     def _summed(self, total: Array, squares: Array, terms: int) -> Array:
         # The partial sums of n terms of size t are near t sqrt(k) if signs alternate and t k

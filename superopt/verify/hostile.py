@@ -42,7 +42,7 @@ def float_inputs(program: Program) -> list[Input]:
 
 def stabilised_axes(program: Program) -> list[str]:
     """Axes under a max or min; if there are none, those on which a sum reads another fold over
-    the same axis (a variance); if there are none, all folded ones."""
+    the same axis (a variance)."""
     folds = [n for n in nodes(program) if isinstance(n, Reduce)]
     extreme = [f.axis for f in folds if f.fn in (Fn.MAX, Fn.MIN)]
     nested = [
@@ -50,7 +50,12 @@ def stabilised_axes(program: Program) -> list[str]:
         for f in folds
         if any(isinstance(n, Reduce) and n.axis == f.axis for n in topo([f.arg]))
     ]
-    return list(dict.fromkeys(extreme or nested or [f.axis for f in folds]))
+    return list(dict.fromkeys(extreme or nested))
+
+
+def folded_axes(program: Program) -> list[str]:
+    """The axes that some fold runs over."""
+    return list(dict.fromkeys(n.axis for n in nodes(program) if isinstance(n, Reduce)))
 
 
 def scores(program: Program) -> list[Node]:

@@ -39,13 +39,15 @@ class Family:
     ``arrays``: what the kernel gets, in memory order. ``claimed``: what the reference is computed
     from, if not the same (where values that are masked for every row hold NaN). ``twins``: the
     same inputs with other finite numbers in place of a planted NaN or infinity; an output element
-    depends on the planted one if and only if it differs between the twins.
+    depends on the planted one if and only if it differs between the twins. ``infinite``: an
+    infinity was planted.
     """
 
     name: str
     arrays: Arrays
     claimed: Arrays | None = None
     twins: tuple[Arrays, ...] = ()
+    infinite: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,11 @@ def families(
         return
     maker = _Maker(program, sizes, dtype, plain, tile)
     yield from _extreme(maker)
-    for axis in hostile.stabilised_axes(program):
+    stabilised = hostile.stabilised_axes(program)
+    for axis in stabilised:
         yield from _along(maker, axis)
+    for axis in hostile.folded_axes(program) if not stabilised else ():
+        yield from _sums(maker, axis)
     yield from _planted(maker)
     yield from _masked_everywhere(maker)
     yield from _truths(maker)
@@ -181,56 +186,84 @@ def _passing(maker: _Maker, signed: Callable[[Input, Array], Array], target: flo
     return arrays
 
 
-def _along(maker: _Maker, axis: str) -> Iterator[Family]:
-    """Order, ties, zeros, an outlier, a large mean and empty tiles along one axis."""
-    last = maker.sizes[axis] - 1
-    tile = min(maker.tile, last + 1)
+@dataclass(frozen=True)
+class _Axis:
+    """Changes of the tensors that have one axis; the others lose their signs."""
 
-    def on(tensor: Input, positions: slice) -> tuple[slice, ...]:
-        return (slice(None),) * tensor.order.index(axis) + (positions,)
+    maker: _Maker
+    axis: str
 
-    def each(change: Callable[[Input, Array], Array]) -> Arrays:
+    @property
+    def last(self) -> int:
+        return self.maker.sizes[self.axis] - 1
+
+    @property
+    def first_tile(self) -> slice:
+        return slice(0, min(self.maker.tile, self.last + 1))
+
+    @property
+    def last_tile(self) -> slice:
+        return slice(self.last // self.maker.tile * self.maker.tile, None)
+
+    def dim(self, tensor: Input) -> int:
+        return tensor.order.index(self.axis)
+
+    def on(self, tensor: Input, positions: slice) -> tuple[slice, ...]:
+        return (slice(None),) * self.dim(tensor) + (positions,)
+
+    def each(self, change: Callable[[Input, Array], Array]) -> Arrays:
         def one(tensor: Input, value: Array) -> Array:
-            return change(tensor, value) if axis in tensor.order else np.abs(value)
+            return change(tensor, value) if self.axis in tensor.order else np.abs(value)
 
-        return maker.changed(one, maker.aimed)
+        return self.maker.changed(one, self.maker.aimed)
 
-    def put(number: float, positions: slice) -> Callable[[Input, Array], Array]:
+    def put(self, number: float, positions: slice) -> Arrays:
         def change(tensor: Input, value: Array) -> Array:
             new = np.array(value)
-            new[on(tensor, positions)] = number
+            new[self.on(tensor, positions)] = number
             return new
 
-        return change
+        return self.each(change)
 
-    def ordered(tensor: Input, value: Array) -> Array:
-        return np.sort(np.abs(value), axis=tensor.order.index(axis))
+    def ordered(self, tensor: Input, value: Array) -> Array:
+        return np.sort(np.abs(value), axis=self.dim(tensor))
 
-    def outlier(tensor: Input, value: Array) -> Array:
-        new = np.array(value)
-        new[on(tensor, slice(last, None))] = 40 * np.abs(new[on(tensor, slice(last, None))]) + 40
-        return new
+    def reversed(self, tensor: Input, value: Array) -> Array:
+        return np.flip(self.ordered(tensor, value), self.dim(tensor))
 
-    def tied(tensor: Input, value: Array) -> Array:
-        one = value[on(tensor, slice(0, 1))]
+    def tied(self, tensor: Input, value: Array) -> Array:
+        one = value[self.on(tensor, slice(0, 1))]
         return np.broadcast_to(one, value.shape).copy()
 
-    yield Family(f"increasing along {axis}", each(ordered))
-    yield Family(
-        f"decreasing along {axis}", each(lambda t, v: np.flip(ordered(t, v), t.order.index(axis)))
-    )
-    yield Family(f"ties along {axis}", each(tied))
-    yield Family(f"zero first tile of {axis}", each(put(0.0, slice(0, tile))))
-    yield Family(f"zero along {axis}", each(put(0.0, slice(None))))
-    yield Family(f"late outlier on {axis}", each(outlier))
+    def outlier(self, tensor: Input, value: Array) -> Array:
+        new, place = np.array(value), self.on(tensor, slice(self.last, None))
+        new[place] = 40 * np.abs(new[place]) + 40
+        return new
+
+
+def _sums(maker: _Maker, axis: str) -> Iterator[Family]:
+    """Zeros and an outlier along an axis that is summed."""
+    on = _Axis(maker, axis)
+    yield Family(f"zero first tile of {axis}", on.put(0.0, on.first_tile))
+    yield Family(f"zero along {axis}", on.put(0.0, slice(None)))
+    yield Family(f"late outlier on {axis}", on.each(on.outlier))
+
+
+def _along(maker: _Maker, axis: str) -> Iterator[Family]:
+    """Order, ties, a large mean and empty tiles along a stabilised axis, and what sums have."""
+    on = _Axis(maker, axis)
+    yield Family(f"increasing along {axis}", on.each(on.ordered))
+    yield Family(f"decreasing along {axis}", on.each(on.reversed))
+    yield Family(f"ties along {axis}", on.each(on.tied))
     mean, spread = (100.0, 0.01) if maker.dtype == "fp32" else (8.0, 0.05)
-    yield Family(f"mean far above spread along {axis}", each(lambda _, v: mean + spread * v))
+    yield Family(
+        f"mean far above spread along {axis}", on.each(lambda _, value: mean + spread * value)
+    )
+    yield from _sums(maker, axis)
     if hostile.scores(maker.program):
-        yield Family(f"-inf in first tile of {axis}", each(put(-np.inf, slice(0, tile))))
-        yield Family(
-            f"-inf in last tile of {axis}", each(put(-np.inf, slice(last // tile * tile, None)))
-        )
-        yield Family(f"-inf all along {axis}", each(put(-np.inf, slice(None))))
+        yield Family(f"-inf in first tile of {axis}", on.put(-np.inf, on.first_tile))
+        yield Family(f"-inf in last tile of {axis}", on.put(-np.inf, on.last_tile))
+        yield Family(f"-inf all along {axis}", on.put(-np.inf, slice(None)))
 
 
 def _planted(maker: _Maker) -> Iterator[Family]:
@@ -246,9 +279,8 @@ def _planted(maker: _Maker) -> Iterator[Family]:
         most = min(1e4, LARGEST[tensor.dtype or maker.dtype])
         twins = (maker.fit(put(most)), maker.fit(put(-most)))
         for number in (np.nan, np.inf, -np.inf):
-            yield Family(
-                f"{number:+} in {tensor.name}".replace("+nan", "nan"), put(number), None, twins
-            )
+            name = f"{number:+} in {tensor.name}".replace("+nan", "nan")
+            yield Family(name, put(number), None, twins, infinite=bool(np.isinf(number)))
 
 
 def _masked_everywhere(maker: _Maker) -> Iterator[Family]:

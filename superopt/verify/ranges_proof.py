@@ -57,6 +57,7 @@ def prove_limit(claim: BoundClaim, rlimit: int = RLIMIT) -> Verdict:
     holds = terms.truth(claim.condition)
     outside = _outside(claim, terms)
     solver = z3.Solver()
+    solver.set("ctrl_c", False)  # an interrupt must not become an Unknown
     solver.set("rlimit", rlimit)
     solver.add(holds, outside, *terms.facts)
     answer = solver.check()

@@ -255,6 +255,7 @@ def _feasible(path: Path) -> bool:
 
 def _solver(path: Path, rlimit: int) -> Any:
     solver = z3.Solver()
+    solver.set("ctrl_c", False)  # an interrupt must not become an Unknown
     solver.set(rlimit=rlimit)
     atoms = path.atoms
     for condition in path.conditions:

@@ -142,8 +142,7 @@ class TorchDomain:
             return self.fold(Fn.ADD, left * right, dim)
         a, b = left.to(self.dtype), right.to(self.dtype)
         if self.operand is not None and is_matrix_product(a, b, dim):
-            kind = _STORAGE[self.operand]
-            a, b = a.to(kind).to(self.dtype), b.to(kind).to(self.dtype)
+            a, b = self._operand(a), self._operand(b)
         total = _contracted(a, b, dim)
         if self._random is None:
             return total
@@ -173,6 +172,15 @@ class TorchDomain:
     def full(self, shape: tuple[int, ...], value: Number) -> Tensor:
         """Floats, all of them the one nearest to ``value``."""
         return torch.full(shape, float(value), dtype=self.dtype, device=self.device)
+
+    def _operand(self, value: Tensor) -> Tensor:
+        assert self.operand is not None
+        near = value.to(_STORAGE[self.operand]).to(self.dtype)
+        if self._random is None:
+            return near
+        keep = (near == value) | ~torch.isfinite(near)
+        error = UNIT_ROUNDOFF[self.operand] * self._signs(value)
+        return torch.where(keep, near, value * (1 + error))
 
     def _signs(self, like: Tensor) -> Tensor:
         drawn = torch.rand(

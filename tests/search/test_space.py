@@ -132,7 +132,8 @@ def test_built_graphs_are_well_formed_and_have_a_config_per_launch():
     for outcome in islice(run(samples.lora(), sizes=dict.fromkeys("mknr", 256)), 12):
         if isinstance(outcome, Built):
             assert check(outcome.graph) == []
-            assert all(len(c) == len(outcome.configs) for c in outcome.alternatives)
+            first = [ladder[0] for ladder in outcome.ladders]
+            assert tuple(c for configs in first for c in configs) == outcome.configs
 
 
 def test_a_rejected_candidate_says_where_and_why():

@@ -38,6 +38,8 @@ def with_length():
 def test_what_a_program_is_sensitive_to():
     assert hostile.stabilised_axes(samples.attention()) == ["n"]
     assert hostile.stabilised_axes(samples.rms_linear()) == ["k"]
+    assert hostile.stabilised_axes(samples.lora()) == []
+    assert hostile.folded_axes(samples.lora()) == ["k", "r"]
     assert hostile.has_row_mask(samples.attention(causal=True))
     assert not hostile.has_row_mask(samples.attention())
     assert not hostile.has_row_mask(with_length())

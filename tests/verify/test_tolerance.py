@@ -83,6 +83,31 @@ def test_overflow_to_infinity_is_right_where_the_dtype_overflows():
     assert not compare(np.array([[65504.0, 65504.0, 1.0]]), one).ok
 
 
+def test_overflow_inside_the_spec_makes_no_claim_and_overflow_at_the_end_does():
+    program = samples.lora()
+    sizes = {"m": 2, "k": 4, "n": 3, "r": 2}
+    arrays = {p.name: np.full([sizes[a] for a in p.order], 1.0, np.float32) for p in program.params}
+    arrays["x"][0] = 600.0
+    arrays["w"][:] = 100.0  # row 0 of the first product overflows fp16 when it is stored
+    one = expected(program, arrays, sizes, "fp16")["out"]
+    assert one.free is None
+    assert compare(rounded(one.want, "fp16"), one).ok
+    assert not compare(one.want * 0, one).ok
+    arrays["w"][:] = 0.0
+    arrays["a"][:] = 100.0  # row 0 of x a overflows as an operand ...
+    arrays["b"][:] = 2.0**-10  # ... though the result does not
+    one = expected(program, arrays, sizes, "fp16")["out"]
+    assert np.isfinite(one.want).all()
+    assert one.free[0].all()
+    assert not one.free[1].any()
+    kernel = one.want.copy()
+    assert compare(kernel, one).ok
+    kernel[0] = np.inf
+    assert compare(kernel, one).ok
+    kernel[1] = np.inf
+    assert not compare(kernel, one).ok
+
+
 def test_rows_without_digits_are_compared_absolutely():
     x = samples.X
     mean = samples.div(samples.total("k", x), samples.Size("k"))
@@ -116,6 +141,30 @@ def test_what_does_not_depend_on_a_planted_nan_is_free():
     assert compare(one.want, one).ok  # 0 * NaN, by IEEE's rules
     kernel[0, 0, 5, 1] = 0.5  # swallowed
     assert not compare(kernel, one).ok
+
+
+def test_an_infinity_in_an_input_may_become_nan_or_another_infinity_but_not_a_number():
+    program = samples.lora()
+    sizes = {"m": 4, "k": 8, "n": 5, "r": 3}
+    arrays = ordinary(program, sizes, "fp32", 0)
+
+    def planted(number):
+        value = arrays["x"].copy()
+        value[1, 2] = number
+        return {**arrays, "x": value}
+
+    twins = (planted(1e4), planted(-1e4))
+    one = expected_of(program, Family("inf", planted(np.inf), None, twins, True), sizes, "fp32")
+    one = one["out"]
+    merged = one.want.copy()
+    assert np.isnan(merged[1]).any()
+    merged[1] = np.inf
+    assert compare(merged, one).ok
+    merged[1] = 1.0
+    assert not compare(merged, one).ok
+    of_nan = expected_of(program, Family("nan", planted(np.nan), None, twins), sizes, "fp32")["out"]
+    merged[1] = np.inf
+    assert not compare(merged, of_nan).ok
 
 
 def test_integers_are_equal():

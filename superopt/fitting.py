@@ -1,0 +1,117 @@
+"""Which Configs a candidate gets: what the compiler says decides, the estimate only begins.
+
+Shared memory over the limit cannot be launched. Registers that spill are slow, not wrong: a
+smaller program is tried, and if all of them spill the one that spills least is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from superopt.case import Case
+from superopt.device import Device
+from superopt.emit.ahead import launch_specs
+from superopt.search.configs import Ladder
+from superopt.source import Facts
+from superopt.source import LaunchSpec
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.verify.compile_ahead import Compiler
+from superopt.verify.trial import NotCompiled
+
+SPILL_BYTES_MOST = 64  # a few bytes of spills cost nothing; more say that the tiles are too large
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The Configs of all launches, what the compiler said of them, and why there are none."""
+
+    configs: tuple[Config, ...]
+    facts: tuple[Facts, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """One rung of one kernel's ladder. ``why``: the reason why it cannot be launched."""
+
+    configs: tuple[Config, ...]
+    facts: tuple[Facts, ...]
+    why: str
+
+    @property
+    def spilled(self) -> int:
+        """Bytes, of the launch that spills most."""
+        return max((f.spill_bytes for f in self.facts), default=0)
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing smaller need be tried."""
+        return not self.why and self.spilled <= SPILL_BYTES_MOST
+
+
+def fit(
+    compiler: Compiler,
+    file: Path,
+    graph: KernelGraph,
+    ladders: Sequence[Ladder],
+    case: Case,
+    device: Device,
+    index: int = 0,
+) -> Fitted:
+    """Climbs down every kernel's ladder until the compiler is content with each of them.
+
+    ``file`` holds ``graph`` as its graph number ``index``; both in the same names as
+    ``ladders``. Kernels are compiled side by side, at most once for each rung.
+    """
+    tried: list[list[_Tried]] = [[] for _ in ladders]
+    for rung in range(max(map(len, ladders))):
+        open_ = [
+            k
+            for k, ladder in enumerate(ladders)
+            if rung < len(ladder) and not (tried[k] and tried[k][-1].good)
+        ]
+        if not open_:
+            break
+        chosen = [ladder[min(rung, len(ladder) - 1)] for ladder in ladders]
+        specs = _specs(graph, chosen, case, index)
+        jobs = [(file, spec, device.arch) for k in open_ for spec in specs[k]]
+        results = iter(compiler.compile_all(jobs))
+        for k in open_:
+            said = [next(results) for _ in specs[k]]
+            tried[k].append(_judged(chosen[k], said, device))
+    best = [min(t, key=lambda one: (bool(one.why), one.spilled)) for t in tried]
+    why = next((one.why for one in best if one.why), "")
+    return Fitted(
+        tuple(c for one in best for c in one.configs),
+        tuple(f for one in best for f in one.facts),
+        why,
+    )
+
+
+def _specs(
+    graph: KernelGraph, chosen: Sequence[tuple[Config, ...]], case: Case, index: int
+) -> list[tuple[LaunchSpec, ...]]:
+    """The launches of every kernel."""
+    configs = tuple(c for one in chosen for c in one)
+    specs = launch_specs(graph, configs, case.sizes, case.dtype or "bf16", case.tf32, index)
+    found, at = [], 0
+    for one in chosen:
+        found.append(specs[at : at + len(one)])
+        at += len(one)
+    return found
+
+
+def _judged(
+    configs: tuple[Config, ...], results: Sequence[Facts | NotCompiled], device: Device
+) -> _Tried:
+    why = ""
+    for result in results:
+        match result:
+            case NotCompiled(function=function, why=reason):
+                why = why or f"{function}: {reason}"
+            case Facts(function=function, shared_bytes=shared) if shared > device.shared_block:
+                why = why or f"{function}: {shared} bytes of shared memory, over the limit"
+    return _Tried(configs, tuple(r for r in results if isinstance(r, Facts)), why)

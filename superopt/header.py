@@ -1,0 +1,84 @@
+"""The comments at the top of a kernel file: spec, derivation, verdict and tuning."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.run import Candidate
+from superopt.run import CaseRun
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.verify.verdict import spoken
+
+WIDTH = 96  # "#   " comes before each line
+
+NOT_DONE = "Not executed: bf16, and compiled code on a GPU. Ranked by the model, not timed."
+
+
+def header(
+    source: str, results: Sequence[CaseRun], graphs: Sequence[KernelGraph], rows: Sequence[Row]
+) -> Header:
+    """The header of the file that holds ``graphs``, the winners of ``results``; no clock is in it.
+
+    ``source``: the text of the spec.
+    """
+    derivation: list[str] = []
+    verdict: list[str] = []
+    for index, graph in enumerate(graphs):
+        won = [r for r in results if r.winner is not None and r.winner.graph == graph]
+        winner = next(r.winner for r in won if r.winner is not None)
+        names = ", ".join(r.case.name for r in won)
+        title = f"graph {index} ({winner.digest[:12]}), for {names}:"
+        derivation += [title, *(f"  {line}" for line in _derivation(winner))]
+        verdict += [title, *(f"  {line}" for line in _verdict(winner))]
+    return Header(
+        source,
+        wrapped(derivation),
+        wrapped([*verdict, NOT_DONE]),
+        wrapped(list(_tuning(rows))),
+    )
+
+
+def wrapped(lines: Sequence[str], width: int = WIDTH) -> str:
+    """``lines``, each broken at spaces to ``width`` columns; what follows is indented deeper."""
+    found: list[str] = []
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        found += textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+    return "\n".join(found)
+
+
+def _derivation(winner: Candidate) -> Iterator[str]:
+    yield from winner.derivation or ("as written",)
+    yield from winner.repairs
+
+
+def _verdict(winner: Candidate) -> Iterator[str]:
+    for claim, verdict in winner.evidence:
+        yield f"{claim}: {spoken(verdict)}"
+    dtypes = " and ".join(dict.fromkeys(f.dtype for f in winner.figures))
+    yield f"{len(winner.figures)} executions in {dtypes} on the CPU: within the tolerance"
+
+
+def _tuning(rows: Sequence[Row]) -> Iterator[str]:
+    """One line a case, and below it one for the targets that have the same Configs."""
+    for name in dict.fromkeys(r.name for r in rows):
+        mine = [r for r in rows if r.name == name]
+        first = mine[0]
+        sizes = " ".join(f"{a}={n}" for a, n in first.sizes)
+        yield f"{name}: {sizes}, {first.dtype}{', tf32' if first.tf32 else ''}, graph {first.graph}"
+        for configs in dict.fromkeys(r.configs for r in mine):
+            targets = ", ".join(r.target for r in mine if r.configs == configs)
+            yield f"  {targets}: {'; then '.join(_launch(c) for c in configs)}"
+
+
+def _launch(config: Config) -> str:
+    tiles = " ".join(f"{a}={n}" for a, n in config.tiles)
+    parts = f", {config.parts} parts" if config.parts > 1 else ""
+    return f"tiles {tiles or 'none'}{parts}, {config.warps} warps, {config.stages} stages"

@@ -1,0 +1,155 @@
+"""The directory of a run: whose it is, where a search works, and how its results come to lie there.
+
+A search writes below a hidden folder of the directory. Only when everything is there do the
+results take their places, and what an earlier run left there goes; so results of two runs are
+never mixed, and a search that ends without any costs nothing. Files of others are not touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from pathlib import PurePosixPath
+from typing import Any
+
+from superopt.errors import UserError
+
+FILE = "run.json"
+_WORK = ".superopt-"
+
+
+def check_directory(directory: Path, option: str = "--out") -> None:
+    """Whether a run may go into ``directory``; nothing is created.
+
+    Raises:
+        UserError: it holds something else than a run, is no directory, or cannot be written.
+    """
+    _check_writable(directory, option)
+    inside = _inside(directory)
+    if inside and earlier_run(directory) is None:
+        raise UserError(
+            f"{option} {directory}: not empty, and not the directory of an earlier run "
+            f"(it holds {inside[0]!r}, but no {FILE} of superopt); name an empty or a new directory"
+        )
+    for work in _works(directory):
+        if _alive(work):
+            raise UserError(f"{option} {directory}: another search works there ({work.name})")
+
+
+def check_parent(directory: Path, option: str = "--out") -> None:
+    """Whether the runs of several functions may go below ``directory``; nothing is created.
+
+    Raises:
+        UserError: it holds something else than directories of runs, or cannot be used.
+    """
+    _check_writable(directory, option)
+    for name in _inside(directory):
+        inner = directory / name
+        if not inner.is_dir() or (_inside(inner) and earlier_run(inner) is None):
+            raise UserError(
+                f"{option} {directory}: it holds {name!r}, which is no run of superopt; every "
+                f"function gets a directory below it, so name an empty or a new directory"
+            )
+
+
+def start_work(directory: Path) -> Path:
+    """A new empty folder inside ``directory`` (which is created) for a search at work.
+
+    Raises:
+        UserError: it cannot be made.
+    """
+    work = directory / f"{_WORK}{os.getpid()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for old in _works(directory):
+            if not _alive(old) or old == work:
+                shutil.rmtree(old)
+        work.mkdir()
+    except OSError as error:
+        raise UserError(f"--out {directory}: cannot be written: {error.strerror}") from error
+    return work
+
+
+def discard(work: Path) -> None:
+    """Removes the folder of a search, and its directory if nothing else is in it."""
+    shutil.rmtree(work, ignore_errors=True)
+    if work.parent.is_dir() and not any(work.parent.iterdir()):
+        work.parent.rmdir()
+
+
+def files_of(work: Path) -> list[str]:
+    """The files below ``work``, as sorted relative names; ``run.json`` is not among them."""
+    found = (p.relative_to(work).as_posix() for p in work.rglob("*") if p.is_file())
+    return sorted(f for f in found if f != FILE)
+
+
+def publish(work: Path, files: Sequence[str]) -> None:
+    """Moves ``files`` and run.json from ``work`` to its directory; the earlier run's files go."""
+    directory = work.parent
+    old = _files(earlier_run(directory))
+    for name in files:
+        place = directory / name
+        place.parent.mkdir(exist_ok=True)
+        (work / name).replace(place)
+    for name in old:
+        if name not in files:
+            (directory / name).unlink(missing_ok=True)
+    for folder in {(directory / name).parent for name in old} - {directory}:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    (work / FILE).replace(directory / FILE)
+    discard(work)
+
+
+def earlier_run(directory: Path) -> dict[str, Any] | None:
+    """What the run.json of ``directory`` holds, or None if there is none of superopt."""
+    try:
+        found = json.loads((directory / FILE).read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("tool") == "superopt" else None
+
+
+def _files(record: dict[str, Any] | None) -> list[str]:
+    """The files that a run.json claims, without any that would lie outside its directory."""
+    names = record.get("files", []) if record else []
+    paths = [PurePosixPath(n) for n in names if isinstance(n, str)]
+    return [str(p) for p in paths if not p.is_absolute() and ".." not in p.parts and p.parts]
+
+
+def _check_writable(directory: Path, option: str) -> None:
+    existing = directory.absolute()
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise UserError(f"{option} {directory}: {existing} is a file, not a directory")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UserError(f"{option} {directory}: {existing} is not writable")
+
+
+def _inside(directory: Path) -> list[str]:
+    """What lies in ``directory``, apart from the folders of searches."""
+    if not directory.is_dir():
+        return []
+    return sorted(p.name for p in directory.iterdir() if not p.name.startswith(_WORK))
+
+
+def _works(directory: Path) -> list[Path]:
+    return sorted(directory.glob(f"{_WORK}*")) if directory.is_dir() else []
+
+
+def _alive(work: Path) -> bool:
+    """Whether the process that made the folder ``work`` still runs."""
+    number = work.name.removeprefix(_WORK)
+    if not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return int(number) != os.getpid()
