@@ -24,7 +24,6 @@ from superopt.run import Candidate
 from superopt.run import Stage
 from superopt.search.outcome import Built
 from superopt.ugraph.levels import Config
-from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.names import Names
 from superopt.ugraph.text import digest

@@ -9,10 +9,13 @@ from typing import Self
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Stage
+
+_REASONS = 6  # of rejection, on the terminal
 
 
 class Progress:
@@ -89,7 +92,7 @@ class Progress:
             line += f"{result.winner.share:.0%} of the roofline"
         else:
             line += "; no verified kernel"
-        self._console.print(line, highlight=False)
+        self._console.print(line, highlight=False, markup=False)
 
     def error(self, text: str) -> None:
         """A function ends with an error: the line goes to standard error."""
@@ -102,16 +105,22 @@ class Progress:
     def _redraw(self) -> None:
         if not self._live:
             return
-        table = Table(title=self._title, show_header=False, title_justify="left")
-        table.add_row("now", self._stage)
-        table.add_row("seen", str(self._counts.seen))
-        table.add_row("built", str(self._counts.built))
-        for reason, number in self._counts.rejected[:6]:
-            table.add_row("rejected", f"{number}  {reason}")
-        for bound, number in self._counts.pruned:
-            table.add_row("pruned", f"{number}  {bound}")
-        table.add_row("verified", str(self._verified))
+        table = Table(title=Text(self._title), show_header=False, title_justify="left")
+        rows = [("now", self._stage), ("seen", f"{self._counts.seen}")]
+        rows.append(("built", f"{self._counts.built}"))
+        rows += [("rejected", f"{n}  {reason}") for reason, n in self._most_rejected()]
+        rows += [("pruned", f"{n}  {bound}") for bound, n in self._counts.pruned]
+        rows.append(("verified", f"{self._verified}"))
         if self._best:
             us, share = self._best
-            table.add_row("best", f"{us:.1f} us by the model, {share:.0%} of roofline")
+            rows.append(("best", f"{us:.1f} us by the model, {share:.0%} of roofline"))
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for name, text in rows:  # Text, for a reason may hold brackets
+            table.add_row(name, Text(text))
         self._live.update(table)
+
+    def _most_rejected(self) -> list[tuple[str, int]]:
+        """The reasons that were given most often."""
+        found = sorted(self._counts.rejected, key=lambda pair: -pair[1])
+        return found[:_REASONS]

@@ -18,7 +18,7 @@ from superopt.ugraph.levels import Whole
 
 
 def structures(found: Sequence[Built], sizes: dict[str, int]) -> list[list[int]]:
-    """Positions in ``found`` by structure: those of one structure together, in order of the first."""
+    """Positions in ``found``, those of one structure together, in the order of the first ones."""
     groups: dict[object, list[int]] = {}
     for index, built in enumerate(found):
         groups.setdefault(structure(built, sizes), []).append(index)

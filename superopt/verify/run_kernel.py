@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from superopt.ugraph.levels import Config
+from superopt.verify.reductions import by_slices
 from superopt.verify.trial import PERMUTED
 from superopt.verify.trial import Array
 from superopt.verify.trial import Parameter
@@ -61,6 +62,8 @@ def load(file: str) -> ModuleType:
 def run(request: RunRequest) -> RunResult:
     """Runs one trial; whatever the kernel raises becomes a message."""
     try:
+        if request.device == "cpu":
+            by_slices()
         module = load(request.file)
         return run_trial(module, request.function, request.trial, request.device)
     except Exception as error:

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import io
+import re
+
+from rich.console import Console
+
+from superopt.case import Case
+from superopt.report.live import Progress
+from superopt.run import CaseRun
+from superopt.run import Counts
+
+COUNTS = Counts(9, 2, 0, (("repair: no finite rank found for [round]", 4),), (("cut", 3),))
+
+
+def told(console, quiet=False):
+    with Progress(console, quiet) as progress:
+        progress.case("f", "big")
+        progress.stage("proving candidate 1 of 2")
+        progress.counts(COUNTS)
+        progress.verified(12.34, 0.9)
+        progress.verified(56.0, 0.1)
+        progress.done(CaseRun(Case("big", m=4), COUNTS, (), None))
+
+
+def test_plain_lines_where_there_is_no_terminal():
+    out = io.StringIO()
+    told(Console(file=out, soft_wrap=True))
+    assert out.getvalue() == (
+        "f / big: seen 9, built 2, rejected 4, pruned 3, verified 0; no verified kernel\n"
+    )
+    quiet = io.StringIO()
+    told(Console(file=quiet, soft_wrap=True), quiet=True)
+    assert quiet.getvalue() == ""
+
+
+def test_a_terminal_shows_a_table_that_leaves_one_line():
+    out = io.StringIO()
+    told(Console(file=out, force_terminal=True, width=60, height=20, soft_wrap=True))
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out.getvalue())
+    for word in ("f / big", "proving candidate 1 of 2", "12.3 us by the model, 90% of roofline"):
+        assert word in text
+    assert "4  repair: no finite rank found for [round]" in text
+    table = [line for line in text.replace("\r", "\n").splitlines() if "│" in line]
+    assert table
+    assert all(len(line) <= 60 for line in table)
+
+
+def test_an_error_is_printed_on_standard_error(capsys):
+    with Progress(Console(file=io.StringIO(), force_terminal=True)) as progress:
+        progress.error("error: f.py:3: wrong")
+    assert capsys.readouterr().err == "error: f.py:3: wrong\n"

@@ -1,0 +1,219 @@
+"""The order of the stages, with verification replaced by a fast stand-in that says what a test
+wants; what the stages do themselves is tested where they are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from superopt import pipeline
+from superopt.device import target
+from superopt.examine import Examiner
+from superopt.loading import load
+from superopt.pipeline import Budget
+from superopt.pipeline import search_function
+from superopt.report.record import counts_record
+from superopt.run import Stage
+from superopt.ugraph.text import digest
+from superopt.ugraph.text import parse
+from superopt.ugraph.text import show
+
+SPECS = Path(__file__).parent.parent / "specs"
+
+
+class Idle:
+    """In place of the worker processes."""
+
+    def __init__(self, *arguments):
+        pass
+
+    def start(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+class Told:
+    """A listener that keeps what it hears, and does something at a word."""
+
+    def __init__(self, actions=()):
+        self.heard = []
+        self.actions = dict(actions)
+
+    def case(self, function, case):
+        self.hear(f"case {case}")
+
+    def stage(self, text):
+        self.hear(text)
+
+    def counts(self, counts):
+        assert counts.adds_up
+
+    def verified(self, model_us, share):
+        self.hear("verified")
+
+    def done(self, result):
+        self.hear(f"done {result.case.name}")
+
+    def hear(self, text):
+        self.heard.append(text)
+        for word, error in list(self.actions.items()):
+            if text.startswith(word):
+                del self.actions[word]
+                raise error
+
+
+class Lenient(Examiner):
+    """Accepts everything, at once."""
+
+    def prove(self, built):
+        return replace(self.ranked(built), stage=Stage.PROVED)
+
+    def execute(self, built, proved, case):
+        return replace(proved, stage=Stage.VERIFIED)
+
+
+class Strict(Lenient):
+    def prove(self, built):
+        return replace(self.ranked(built), stage=Stage.REFUSED, why="a proof: it is wrong")
+
+
+def written(spec, results, examiner, directory, architectures=("all",)):
+    """In place of ``assemble``: a file that names the winners and the architectures."""
+    won = [r for r in results if r.winner]
+    if not won:
+        return None, list(results)
+    file = directory / f"{spec.name}.py"
+    file.write_text(json.dumps([[r.case.name for r in won], list(architectures)]))
+    return file, list(results)
+
+
+@pytest.fixture
+def stage(monkeypatch, tmp_path):
+    """Runs the pipeline without processes."""
+    monkeypatch.setattr(pipeline, "Runner", Idle)
+    monkeypatch.setattr(pipeline, "Compiler", Idle)
+    monkeypatch.setattr(pipeline, "assemble", written)
+    monkeypatch.setattr(pipeline, "Examiner", Lenient)
+    monkeypatch.setattr(pipeline, "check_reference", lambda spec, seed: None)
+
+    def run(name="softmax.py:softmax", cases=(), actions=(), budget=None, told=None):
+        (spec,) = load(f"{SPECS / name}")
+        chosen = tuple(c for c in spec.cases if not cases or c.name in cases)
+        listener = told or Told(actions)
+        limits = budget or Budget(candidates=40)
+        return search_function(spec, chosen, target("h200"), limits, 0, tmp_path, listener)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax.py:softmax", "attention.py:causal", "rms_norm_linear.py:rms_norm_linear"]
+)
+def test_counts_add_up_and_every_built_graph_has_its_text(stage, name):
+    run = stage(name)
+    assert run.verified
+    assert len(run.cases) > 1
+    for result in run.cases:
+        assert result.counts.adds_up
+        record = counts_record(result.counts)
+        gone = sum(record["rejected"].values()) + sum(record["pruned"].values())
+        assert record["seen"] == record["built"] + record["duplicates"] + gone
+        assert len(result.candidates) == result.counts.built
+        assert result.winner in result.candidates
+        for candidate in result.candidates:
+            again = parse(show(candidate.graph))
+            assert again == candidate.graph
+            assert digest(again) == candidate.digest
+    us = [c.model_us for c in run.cases[0].candidates]
+    assert us == sorted(us)
+
+
+def test_the_winner_is_the_fastest_verified_candidate(stage, monkeypatch):
+    class Late(Lenient):
+        """Refuses the first candidate of each case."""
+
+        def prove(self, built):
+            self.first = getattr(self, "first", built)
+            return Strict.prove(self, built) if built is self.first else super().prove(built)
+
+    monkeypatch.setattr(pipeline, "Examiner", Late)
+    (result,) = stage(cases=("square",)).cases
+    assert [c.stage for c in result.candidates][:2] == [Stage.REFUSED, Stage.VERIFIED]
+    assert result.winner is result.candidates[1]
+
+
+def test_no_winner_is_a_result(stage, monkeypatch):
+    monkeypatch.setattr(pipeline, "Examiner", Strict)
+    run = stage(cases=("square", "short"))
+    assert not run.verified
+    assert run.kernel is None
+    assert [c.winner for c in run.cases] == [None, None]
+    assert all(c.counts.adds_up for c in run.cases)
+    assert {c.stage for r in run.cases for c in r.candidates} <= {Stage.REFUSED, Stage.RANKED}
+
+
+@pytest.mark.parametrize("at", ["case", "checking", "rewriting", "building", "proving"])
+def test_an_interrupt_before_any_kernel_leaves_a_result_without(stage, at):
+    run = stage(actions={at: KeyboardInterrupt()})
+    assert run.interrupted
+    assert run.kernel is None
+    assert len(run.cases) == 4
+    assert all(c.counts.adds_up and not c.counts.complete for c in run.cases[1:])
+
+
+@pytest.mark.parametrize(
+    ("at", "won"),
+    [
+        ("verified", ["square"]),
+        ("done square", ["square"]),
+        ("case vocabulary", ["square"]),
+        ("done vocabulary", ["square", "vocabulary"]),
+        ("writing", ["square", "vocabulary", "short", "fp32"]),
+    ],
+)
+def test_an_interrupt_keeps_what_is_verified(stage, at, won):
+    run = stage(actions={at: KeyboardInterrupt()})
+    assert run.interrupted
+    assert run.kernel is not None
+    # The file is made at once: other architectures are left out.
+    assert json.loads(run.kernel.read_text()) == [won, []]
+    assert [c.case.name for c in run.cases if c.winner] == won
+    assert len(run.cases) == 4
+    assert all(c.counts.adds_up for c in run.cases)
+
+
+def test_a_second_interrupt_gives_up(stage):
+    with pytest.raises(KeyboardInterrupt):
+        stage(actions={"verified": KeyboardInterrupt(), "interrupted": KeyboardInterrupt()})
+
+
+def test_a_time_budget_ends_between_candidates_and_leaves_each_case_its_share(stage):
+    told = Told()
+    run = stage(budget=Budget(seconds=1e-6, text="0s"), told=told)
+    assert run.verified
+    for result in run.cases:  # at least one candidate is always taken to its end
+        assert sum(c.stage is Stage.VERIFIED for c in result.candidates) == 1
+        assert result.counts.adds_up
+        assert not result.counts.complete
+    assert told.heard.count("verified") == 4
+    assert json.loads(run.kernel.read_text())[1] == ["all"]
+
+
+def test_the_share_of_a_case():
+    clock = pipeline.Clock(Budget(seconds=1000.0))
+    clock.share(4)
+    assert clock.until - clock.began == pytest.approx(250, abs=5)
+    assert clock.half - clock.began == pytest.approx(125, abs=5)
+    assert not clock.over
+    unlimited = pipeline.Clock(Budget())
+    unlimited.share(4)
+    assert not unlimited.over
+    assert not unlimited.half_over
