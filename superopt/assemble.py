@@ -158,7 +158,7 @@ def _fitting(
         found = ladders(graph, case.sizes, dtype, device, case.tf32)
     except DoesNotFit as error:
         return Fitted((), why=str(error))
-    return fit(examiner.compiler, file, graph, found, case, device, index)
+    return fit(examiner.compiler, file, graph, found, case, device, index, examiner.compiled)
 
 
 def _with(result: CaseRun, winner: Candidate) -> CaseRun:

@@ -17,11 +17,13 @@ from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
+from superopt.fitting import Known
 from superopt.fitting import fit
 from superopt.repair.record import Repair
 from superopt.repair.record import words
 from superopt.run import Candidate
 from superopt.run import Stage
+from superopt.search.kernel import Repaired
 from superopt.search.outcome import Built
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Program
@@ -58,6 +60,8 @@ class Examiner:
     directory: Path
     runner: Runner
     compiler: Compiler
+    compiled: Known = field(default_factory=dict)
+    repaired: Repaired = field(default_factory=dict)
     _proofs: dict[str, Evidence] = field(default_factory=dict)
     _floats: dict[object, FloatReport] = field(default_factory=dict)
 
@@ -108,7 +112,14 @@ class Examiner:
             file.write_text(emit(program, [proved.graph], [row], Header()))
             with ThreadPoolExecutor(1) as thread:
                 fitting = thread.submit(
-                    fit, self.compiler, file, proved.graph, ladders, case, self.device
+                    fit,
+                    self.compiler,
+                    file,
+                    proved.graph,
+                    ladders,
+                    case,
+                    self.device,
+                    known=self.compiled,
                 )
                 floats = self._executed(file, proved, case)
                 fitted = fitting.result()

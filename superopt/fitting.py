@@ -23,6 +23,8 @@ from superopt.verify.trial import NotCompiled
 
 SPILL_BYTES_MOST = 64  # a few bytes of spills cost nothing; more say that the tiles are too large
 
+Known = dict[tuple[KernelGraph, LaunchSpec, str], Facts | NotCompiled]
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -60,12 +62,15 @@ def fit(
     case: Case,
     device: Device,
     index: int = 0,
+    known: Known | None = None,
 ) -> Fitted:
     """Climbs down every kernel's ladder until the compiler is content with each of them.
 
     ``file`` holds ``graph`` as its graph number ``index``; both in the same names as
-    ``ladders``. Kernels are compiled side by side, at most once for each rung.
+    ``ladders``. Kernels are compiled side by side, at most once for each rung. ``known``: what
+    the compiler said before (another case may ask the same), which grows.
     """
+    known = {} if known is None else known
     tried: list[list[_Tried]] = [[] for _ in ladders]
     for rung in range(max(map(len, ladders))):
         open_ = [
@@ -77,10 +82,12 @@ def fit(
             break
         chosen = [ladder[min(rung, len(ladder) - 1)] for ladder in ladders]
         specs = _specs(graph, chosen, case, index)
-        jobs = [(file, spec, device.arch) for k in open_ for spec in specs[k]]
-        results = iter(compiler.compile_all(jobs))
+        asked = {(graph, spec, device.arch): None for k in open_ for spec in specs[k]}
+        new = [key for key in asked if key not in known]
+        answers = compiler.compile_all([(file, spec, arch) for _, spec, arch in new])
+        known.update(zip(new, answers, strict=True))
         for k in open_:
-            said = [next(results) for _ in specs[k]]
+            said = [known[graph, spec, device.arch] for spec in specs[k]]
             tried[k].append(_judged(chosen[k], said, device))
     best = [min(t, key=lambda one: (bool(one.why), one.spilled)) for t in tried]
     why = next((one.why for one in best if one.why), "")

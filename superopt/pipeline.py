@@ -18,6 +18,7 @@ from superopt.assemble import assemble
 from superopt.case import Case
 from superopt.device import Device
 from superopt.examine import Examiner
+from superopt.examine import in_words
 from superopt.fitting import SPILL_BYTES_MOST
 from superopt.reference import check_reference
 from superopt.rewrite.forms import forms
@@ -32,12 +33,14 @@ from superopt.search.space import Search
 from superopt.search.space import search
 from superopt.search.structure import structures
 from superopt.spec import Spec
+from superopt.ugraph.names import Names
 from superopt.ugraph.names import canonical
 from superopt.verify.compile_ahead import Compiler
 from superopt.verify.execute import Runner
 
 FORMS = 12  # distinct forms that are searched
 FINALISTS = 3  # candidates that are verified to the end, per case
+CANDIDATES_EACH = 8  # of a budget, for each finalist
 EXAMINED = 12  # structures that are tried for that
 VARIANTS = 2  # candidates of one structure that are tried, until one is verified
 
@@ -212,17 +215,18 @@ class _CaseSearch:
                 self.device,
                 self.clock.budget.candidates,
                 self.case.tf32,
+                repaired=self.examiner.repaired,
             )
             for outcome in space:
                 if isinstance(outcome, Built):
                     self.built.append(outcome)
-                self.counts = counted(space)
+                self.counts = counted(space, self.examiner.names)
                 self.listener.counts(self.counts)
                 if self.clock.half_over:
                     break
 
     def _examine(self) -> None:
-        """Verifies in the order of the model, but the best of every number of kernels too."""
+        """Verifies in the order of the model."""
         self.built.sort(key=lambda b: b.estimate.us)
         for index in self._order():
             if self.clock.over and self.examined:
@@ -243,19 +247,16 @@ class _CaseSearch:
 
     def _order(self) -> Iterator[int]:
         """Which candidates to examine: the fastest ones of different structure until enough are
-        verified, then the best of every number of kernels."""
+        verified. A small budget asks for fewer of them."""
         sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
+        wanted = min(FINALISTS, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
         for group in structures(self.built, sizes)[:EXAMINED]:
-            if self._verified() >= FINALISTS:
+            if self._verified() >= wanted:
                 break
             for index in group[:VARIANTS]:
                 yield index
                 if self.examined[index].stage is Stage.VERIFIED:
                     break
-        for count in sorted({len(b.graph.kernels) for b in self.built}):
-            best = [i for i, b in enumerate(self.built) if len(b.graph.kernels) == count]
-            if not any(i in self.examined for i in best):
-                yield best[0]
 
     def _verified(self) -> int:
         return sum(c.stage is Stage.VERIFIED for c in self.examined.values())
@@ -283,10 +284,14 @@ def spills(candidate: Candidate) -> bool:
     return any(f.spill_bytes > SPILL_BYTES_MOST for f in candidate.facts)
 
 
-def counted(space: Search) -> Counts:
-    """The search's counts as they are reported; what is still in the queue counts as not seen."""
+def counted(space: Search, names: Names) -> Counts:
+    """The search's counts as they are reported, in the user's names; what is still in the queue
+    counts as not seen."""
     now = space.counts
-    rejected = {f"{stage}: {why}": n for (stage, why), n in now.rejected.items()}
+    rejected: dict[str, int] = {}
+    for (stage, why), number in now.rejected.items():
+        said = in_words(f"{stage}: {why}", names)
+        rejected[said] = rejected.get(said, 0) + number
     return Counts(
         now.seen - now.open,
         now.built,

@@ -116,7 +116,7 @@ def _compare(spec: Spec, store: Store, own: Array, peer: Array, draw: Draw) -> N
 
 def _hint(mine: float, other: float, relative: float) -> str:
     if np.isnan(other) and not np.isnan(mine):
-        return " (references follow the spec where a whole row is masked: softmax is 0 there)"
+        return " (references follow the spec where a whole row is masked: weights are 0 there)"
     if relative < 1e-5:
         return " (a reference that rounds, by .float() for example, cannot be compared)"
     return ""

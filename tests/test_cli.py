@@ -118,12 +118,15 @@ def test_a_reference_that_disagrees_ends_only_its_own_function(tmp_path, monkeyp
     assert "good: verified kernel" in said.out
 
 
-def test_usage_errors():
-    assert superopt("search").code == BAD_INPUT
-    assert superopt("search", SOFTMAX, "--seed", "x").code == BAD_INPUT
-    assert superopt("search", SOFTMAX, "--seed", "-1").code == BAD_INPUT
-    said = superopt("search", "nowhere.py")
-    refused(said, "error: no file 'nowhere.py'")
+def test_usage_errors(cli):
+    assert cli("search").code == BAD_INPUT
+    assert cli("search", SOFTMAX, "--seed", "x").code == BAD_INPUT
+    assert cli("search", SOFTMAX, "--seed", "-1").code == BAD_INPUT
+    assert cli("search", SOFTMAX, "--jobs", "0").code == BAD_INPUT
+
+
+def test_bad_input_through_a_real_process():
+    refused(superopt("search", "nowhere.py"), "error: no file 'nowhere.py'")
 
 
 def test_our_own_fault_is_reported_with_a_file(tmp_path, monkeypatch, cli):

@@ -147,11 +147,3 @@ def test_glossary_names_what_the_code_names():
     assert "places" in BlockGraph.__dataclass_fields__
     # Each other word is used by the code that the glossary speaks of.
     assert [w for w in words if not re.search(rf"\b{w}", source, re.I)] == []
-
-
-def test_no_file_is_longer_than_400_lines():
-    kinds = ("superopt", "tests", "benchmarks", "specs")
-    files = [f for k in kinds for f in sorted((ROOT / k).rglob("*.py"))]
-    assert len(files) > 100
-    long = {str(f.relative_to(ROOT)): n for f in files if (n := f.read_text().count("\n")) > 400}
-    assert long == {}

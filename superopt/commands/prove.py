@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from superopt.verify.verdict import accepted
+from superopt.verify.verdict import spoken
 
 
 def run_prove() -> int:
@@ -16,7 +18,7 @@ def run_prove() -> int:
     failed = 0
     for name, verdict, seconds in prove_all():
         failed += not accepted(verdict)
-        table.add_row(name, f"{verdict}", f"{seconds:.2f}")
+        table.add_row(Text(name), Text(spoken(verdict)), f"{seconds:.2f}")
     console = Console()
     console.print(table)
     console.print(f"{table.row_count} laws, {failed} not proved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +14,8 @@ from superopt.certificate import read_certificate
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.examine import claims_in_words
+from superopt.repair.record import Repair
+from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.names import canonical
 from superopt.ugraph.names import rename
 from superopt.verify.judge import judge
@@ -54,7 +57,17 @@ def _graphs(console: Console, certificate: Certificate) -> bool:
             word = "" if accepted(verdict) else "FAILED: "
             console.print(f"{word}graph {number}, {claim}: {spoken(verdict)}")
         holds = holds and found.accepted
+        if missing := _unexplained(graph, repairs):
+            console.print(f"FAILED: graph {number}: no repair explains the moves of {missing[0]}")
+            holds = False
     return holds
+
+
+def _unexplained(graph: KernelGraph, repairs: Sequence[Repair]) -> list[str]:
+    """The carries that are moved without being a component of a repair."""
+    known = {c.name for r in repairs for c in r.components}
+    walks = (w for k in graph.kernels for w in k.walks)
+    return [c.name for w in walks for c in w.carries if c.moves and c.name not in known]
 
 
 def _floats(console: Console, kernel: Path, certificate: Certificate) -> bool:

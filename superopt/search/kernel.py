@@ -69,15 +69,19 @@ class Refused:
     block: BlockGraph | None
 
 
-class Kernels:
-    """All kernels met in one search, by their stores."""
+Repaired = dict[object, tuple[BlockGraph, tuple[Repair, ...]] | NoRepair]
+"""What became of walks that were repaired; sizes do not matter to it."""
 
-    def __init__(self, case: Case, axes: Sequence[str]) -> None:
+
+class Kernels:
+    """All kernels met in one search, by their stores. ``repaired`` may be shared by searches."""
+
+    def __init__(self, case: Case, axes: Sequence[str], repaired: Repaired | None = None) -> None:
         self.case, self.axes = case, tuple(axes)
         self._bounds: dict[tuple[Store, ...], float] = {}
         self._choices: dict[tuple[Store, ...], list[Choice]] = {}
         self._made: dict[tuple[tuple[Store, ...], int], Made | Refused] = {}
-        self._repaired: dict[object, tuple[BlockGraph, tuple[Repair, ...]] | NoRepair] = {}
+        self._repaired: Repaired = {} if repaired is None else repaired
 
     def bound(self, stores: tuple[Store, ...]) -> float:
         """The least time of a kernel, wherever its axes go."""

@@ -18,6 +18,7 @@ from superopt.search.kernel import Choice
 from superopt.search.kernel import Kernels
 from superopt.search.kernel import Made
 from superopt.search.kernel import Refused
+from superopt.search.kernel import Repaired
 from superopt.search.model import total
 from superopt.search.order import Queue
 from superopt.search.outcome import Built
@@ -80,6 +81,7 @@ class Search:
         budget: int = 64,
         tf32: bool = False,
         slack: float = SLACK,
+        repaired: Repaired | None = None,
     ) -> None:
         self.forms = forms
         self.budget, self.slack = budget, slack
@@ -91,7 +93,7 @@ class Search:
         for form in forms:
             for axis, share in shares(form.program, sizes, axes).items():
                 least[axis] = min(least[axis], share)
-        self.kernels = Kernels(Case(sizes, dtype, device, tf32, least), axes)
+        self.kernels = Kernels(Case(sizes, dtype, device, tf32, least), axes, repaired)
         self._queue: Queue[_Whole | _Mapped] = Queue()
         self._graphs: dict[KernelGraph, None] = {}
         self._run = self._outcomes()
@@ -240,13 +242,15 @@ def search(
     budget: int = 64,
     tf32: bool = False,
     slack: float = SLACK,
+    repaired: Repaired | None = None,
 ) -> Search:
     """Searches equal ``forms`` of one spec for kernel graphs, best first and anytime.
 
-    ``sizes``: of every axis; ``budget``: the most candidates that are built or rejected.
-    The result is an iterator with ``counts``.
+    ``sizes``: of every axis; ``budget``: the most candidates that are built or rejected;
+    ``repaired``: repairs of earlier searches of the same spec, which grows. The result
+    is an iterator with ``counts``.
     """
-    return Search(forms, sizes, dtype, device, budget, tf32, slack)
+    return Search(forms, sizes, dtype, device, budget, tf32, slack, repaired)
 
 
 def described(choice: Choice) -> str:

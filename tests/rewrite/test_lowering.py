@@ -5,6 +5,7 @@ import pytest
 
 from superopt.rewrite.forms import forms
 from superopt.rewrite.lowering import lower
+from superopt.rewrite.lowering import lowered
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
@@ -58,10 +59,10 @@ def test_values_stay_and_natural_exponentials_go(name: str) -> None:
     }
     domain = FloatDomain(np.float64)
     for written in (program, *(f.program for f in forms(program, 4))):
-        lowered = lower(written)
-        assert not [n for n in nodes(lowered) if isinstance(n, Map) and n.fn in (Fn.EXP, Fn.LOG)]
+        made = lower(written)
+        assert not [n for n in nodes(made) if isinstance(n, Map) and n.fn in (Fn.EXP, Fn.LOG)]
         want = evaluate_program(program, domain, arrays, sizes)
-        got = evaluate_program(lowered, domain, arrays, sizes)
+        got = evaluate_program(made, domain, arrays, sizes)
         for key, value in want.items():
             np.testing.assert_allclose(got[key], value, rtol=1e-10)
 
@@ -90,3 +91,14 @@ def test_no_fold_is_doubled() -> None:
 def test_lowering_is_idempotent() -> None:
     once = lower(samples.attention_delayed())
     assert lower(once) == once
+
+
+def test_a_lowered_form_says_so_and_one_without_exponentials_stays() -> None:
+    program, _ = canonical(samples.attention())
+    for form in forms(program, 4):
+        found = lowered(form)
+        assert found.program == lower(form.program)
+        assert [s.law for s in found.steps[len(form.steps) :]] == ["exponentials in base two"]
+        assert lowered(found) == found
+    (plain, *_) = forms(canonical(samples.rms_linear())[0], 4)
+    assert lowered(plain) is plain

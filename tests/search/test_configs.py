@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from superopt.device import target
 from superopt.errors import DoesNotFit
 from superopt.search.configs import configs
+from superopt.search.configs import ladders
 from superopt.search.configs import options
 from superopt.search.configs import power_of_two
 from superopt.search.model import footprint
@@ -105,3 +108,29 @@ def test_a_graph_of_several_kernels_gets_the_best_of_each():
     both = configs(twice, sizes, "bf16", H200, 3)
     assert both[0] == (*one[0], *one[0])
     assert len(set(both)) == 3
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp32"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_ladder_begins_with_the_best_and_every_rung_occupies_clearly_less(name, dtype):
+    graph, sizes = GRAPHS[name]
+    first = configs(graph, sizes, dtype, H200, 1)[0]
+    found = ladders(graph, sizes, dtype, H200)
+    assert tuple(c for ladder in found for c in ladder[0]) == first
+    for ladder, block in zip(found, graph.kernels, strict=True):
+        runs = launches(KernelGraph("", (), (), (block,)))
+        uses = []
+        for rung in ladder:
+            lengths = [
+                {**sizes, **{a: c.parts for a, _ in r.places if a not in sizes}}
+                for r, c in zip(runs, rung, strict=True)
+            ]
+            costs = [
+                launch_cost(r, c, n, dtype) for r, c, n in zip(runs, rung, lengths, strict=True)
+            ]
+            uses.append([footprint(k, c, H200) for k, c in zip(costs, rung, strict=True)])
+        assert 1 <= len(uses) <= 4
+        for larger, smaller in pairwise(uses):
+            for a, b in zip(larger, smaller, strict=True):
+                assert b.shared <= a.shared
+                assert b.registers <= max(64, 0.8 * a.registers)

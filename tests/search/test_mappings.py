@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from superopt.search.cuts import axes_in_order
 from superopt.search.mappings import placements
+from superopt.search.mappings import why_none
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Program
@@ -91,3 +92,31 @@ def test_an_axis_that_some_store_lacks_is_kept_whole_or_there_is_no_placement():
     assert wide == []
     narrow = placements(both, axes, {"m": 64, "k": 512, "n": 128}, H200)
     assert {dict(p.places)["n"] for p in narrow} == {Whole()}
+    assert "too long to be kept whole" in why_none(both, axes, {"m": 64, "k": 512, "n": 4096})
+
+
+def test_no_split_lets_several_programs_write_one_partial_state():
+    for place in places(decode(), {**PREFILL, "b": 1, "e": 256}):
+        if Split() in place.values():
+            assert place["e"] == Whole()
+
+
+def test_a_kernel_with_nested_walks_says_so():
+    x = samples.X
+    inner = samples.largest("k", x)  # over m
+    value = samples.total("m", samples.mul(inner, inner))
+    out = (Store("out", (), None, value),)
+    sizes = {"m": 1 << 20, "k": 1 << 20}
+    assert placements(out, ("m", "k"), sizes, H200) == []
+    assert "walks do not nest" in why_none(out, ("m", "k"), sizes)
+
+
+def test_rows_come_before_the_axis_that_is_folded_and_columns_after_it():
+    # The signature gives the keys first, so the program's order of axes is b h n d e m.
+    program = samples.attention_delayed()
+    axes = ("b", "h", "n", "d", "e", "m")
+    found_ = placements(program.outputs, axes, PREFILL, H200)
+    tiles = {tuple(a for a, p in f.places if p != SCALAR) for f in found_}
+    for order in tiles:
+        assert order.index("m") < order.index("n") < order.index("e")
+    assert {frozenset(dict(f.places)) for f in found_} == {frozenset(axes)}

@@ -137,3 +137,22 @@ def test_the_share_of_the_roofline_counts_no_intermediate():
     found = model(graph, configs(graph, sizes, "bf16", H200, 1)[0], sizes, "bf16", H200)
     least = 1e6 * 2 * 8192 * 8192 * 2 / H200.dram
     assert found.share_of_roofline == pytest.approx(least / found.us)
+
+
+TALL = {"m": 512, "k": 512, "n": 512}
+
+
+def test_two_products_of_full_precision_need_more_registers_than_their_values():
+    config = Config((("m", 64), ("d", 64), ("n", 64), ("e", 64)), 1, 8, 2)
+    sizes = {**PREFILL, "d": 64, "e": 64}
+    block = samples.online_attention().kernels[0]
+    full = launch_cost(block, config, sizes, "fp32")
+    half = launch_cost(block, config, sizes, "bf16")
+    assert [p.dtype for p in full.products] == ["fp32", "fp32"]
+    assert [p.dtype for p in half.products] == ["bf16", "bf16"]
+    used = footprint(full, config, H200).registers
+    assert used > 1.4 * footprint(half, config, H200).registers
+    assert footprint(full, config, H200, tf32=True).registers < used
+    one = launch_cost(MATMUL.kernels[0], config=Config(TILES, 1, 8, 3), sizes=TALL, dtype="fp32")
+    same = launch_cost(MATMUL.kernels[0], config=Config(TILES, 1, 8, 3), sizes=TALL, dtype="bf16")
+    assert footprint(one, config, H200).registers == footprint(same, config, H200).registers

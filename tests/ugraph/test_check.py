@@ -195,3 +195,14 @@ def test_intermediates_are_defined_before_they_are_read():
 def test_programs(value, message):
     program = Program("p", (X,), (Store("y", ("m",), None, value),))
     assert any(message in p for p in check(program))
+
+
+def test_the_partial_states_of_a_split_have_every_grid_axis():
+    (block,) = samples.online_attention(split=True).kernels
+    assert check(block) == []
+    cut = tuple((a, Grid() if a == "e" else p) for a, p in block.places)
+    wrong = replace(block, places=cut, order=(*block.order, Turn("e")))
+    found = check(wrong)
+    assert [p for p in found if "'max'" in p or "'m'" in p or "'l'" in p] == found
+    assert len(found) == 2  # the maximum and the sum; the output's carry has the axis
+    assert all("lacks the grid axis 'e'" in p for p in found)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from superopt.commands.search import code_of
+from superopt.commands.search import parse_budget
+from superopt.errors import UserError
+from superopt.pipeline import Budget
+from superopt.run import Run
+from tests.conftest import SEARCHED
+from tests.conftest import SOFTMAX
+from tests.conftest import superopt
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("400", Budget(400, 0.0, "400")),
+        ("30s", Budget(400, 30.0, "30s")),
+        ("5m", Budget(400, 300.0, "5m")),
+        ("2h", Budget(400, 7200.0, "2h")),
+    ],
+)
+def test_budgets(text, budget):
+    assert parse_budget(text) == budget
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "-1", "5d", "1.5m", "m", "9" * 30, "٣"])
+def test_what_is_no_budget(text):
+    with pytest.raises(UserError, match="--budget"):
+        parse_budget(text)
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "kernel", "code"),
+    [(False, False, 1), (True, False, 130), (True, True, 0), (False, True, 0)],
+)
+def test_exit_codes(tmp_path, interrupted, kernel, code):
+    file = tmp_path / "k.py" if kernel else None
+    assert code_of(Run("f", "h200", 0, "1", (), tmp_path, file, interrupted)) == code
+
+
+def test_the_end_of_a_search_says_what_to_do_next(searched):
+    out = searched.said.out
+    assert "softmax / vocabulary: seen " in out
+    assert f"softmax: verified kernel {searched.kernel}" in out
+    assert "not timed: no GPU; ranked by the model" in out
+    assert f"superopt verify {searched.kernel}" in out
+    assert searched.said.err == ""
+
+
+def test_the_same_seed_gives_the_same_bytes(searched, tmp_path):
+    """In another directory, from another one, and with other hashes."""
+    again = tmp_path / "elsewhere"
+    said = superopt(*SEARCHED, "--out", again, "--jobs", "1", seed=2, cwd=tmp_path)
+    assert said.code == 0, said.err
+    for name in searched.record["files"]:
+        assert (again / name).read_bytes() == (searched.directory / name).read_bytes(), name
+    record = json.loads((again / "run.json").read_text())
+    assert record.keys() == searched.record.keys()
+    for key in record.keys() - {"timing"}:
+        assert record[key] == searched.record[key], key
+
+
+def test_a_function_without_a_verified_kernel_does_not_stop_the_others(tmp_path, monkeypatch, cli):
+    """And what an earlier run of the directory left is gone, but not what is the user's."""
+    from superopt import pipeline
+    from tests.test_pipeline import Idle
+    from tests.test_pipeline import Lenient
+    from tests.test_pipeline import Strict
+    from tests.test_pipeline import written
+
+    class Half(Lenient):
+        """Refuses all of log_softmax."""
+
+        def prove(self, built):
+            judge = Strict if self.program.name == "log_softmax" else Lenient
+            return judge.prove(self, built)
+
+    monkeypatch.setattr(pipeline, "Runner", Idle)
+    monkeypatch.setattr(pipeline, "Compiler", Idle)
+    monkeypatch.setattr(pipeline, "assemble", written)
+    monkeypatch.setattr(pipeline, "Examiner", Half)
+    old = tmp_path / "out" / "log_softmax"
+    old.mkdir(parents=True)
+    (old / "run.json").write_text('{"tool": "superopt", "files": ["log_softmax.py"]}')
+    (old / "log_softmax.py").write_text("the kernel of an earlier run")
+    (old / "mine.txt").write_text("a note")
+    said = cli("search", SOFTMAX, "--case", "short", "--out", tmp_path / "out", "--budget", "9")
+    assert said.code == 1
+    assert "softmax: verified kernel" in said.out
+    assert "log_softmax: no verified kernel; see" in said.out
+    assert (tmp_path / "out" / "softmax" / "softmax.py").is_file()
+    assert sorted(p.name for p in old.iterdir()) == ["mine.txt", "report.md", "run.json"]
+    record = json.loads((old / "run.json").read_text())
+    assert record["kernel"] is None
+    assert record["verified"] is False
+    assert record["cases"][0]["winner"] is None
+    assert {c["stage"] for c in record["cases"][0]["candidates"]} <= {"refused", "ranked"}
+
+
+def test_an_interrupt_before_any_kernel_leaves_an_earlier_run_as_it_is(tmp_path, monkeypatch, cli):
+    def interrupted(spec, cases, device, budget, seed, work, *rest):
+        return Run(spec.name, device.name, seed, "1", (), work, None, True)
+
+    monkeypatch.setattr("superopt.commands.search.search_function", interrupted)
+    (tmp_path / "run.json").write_text('{"tool": "superopt", "files": ["softmax.py"]}')
+    (tmp_path / "softmax.py").write_text("the kernel of an earlier run")
+    said = cli("search", f"{SOFTMAX}:softmax", "--out", tmp_path, "--quiet")
+    assert said.code == 130
+    assert (tmp_path / "softmax.py").read_text() == "the kernel of an earlier run"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.json", "softmax.py"]

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from superopt.emit.module import MARKER
+from superopt.header import wrapped
+
+
+def test_lines_are_broken_and_indented():
+    text = wrapped(["  a: " + "word " * 30, "b"], width=40)
+    lines = text.splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[1].startswith("      word")
+    assert lines[-1] == "b"
+    assert wrapped([]) == ""
+
+
+def test_the_header_of_a_kernel(searched):
+    head = searched.kernel.read_text().partition(MARKER)[0]
+    assert all(len(i) <= 100 for i in head.splitlines() if not i.startswith("# sha256 of"))
+    assert all(line.startswith("#") for line in head.splitlines())
+    for word in ("Spec:", "def softmax(", "Derivation:", "Verdict:", "Tuning:", "reads max0 too"):
+        assert word in head
+    assert "Not executed: bf16" in head
+    assert head.count("graph 0 (") == 2
