@@ -185,7 +185,7 @@ def _spoken(verdict: Verdict, names: Names) -> Verdict:
 def in_words(text: str, names: Names) -> str:
     """``text`` with canonical names replaced by the user's."""
     known = {**names.axes, **names.tensors}
-    return re.sub(r"\b[at]\d+\b", lambda m: known.get(m[0], m[0]), text)
+    return re.sub(r"(?<![A-Za-z0-9])[at]\d+\b", lambda m: known.get(m[0], m[0]), text)
 
 
 def row_of(case: Case, graph: int, configs: tuple[Config, ...], arch: str) -> Row:

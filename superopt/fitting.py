@@ -21,7 +21,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.verify.compile_ahead import Compiler
 from superopt.verify.trial import NotCompiled
 
-SPILL_BYTES_MOST = 64  # a few bytes of spills cost nothing; more say that the tiles are too large
+SPILL_BYTES_MOST = 128  # a few bytes of spills cost nothing; more say that the tiles are too large
 
 Known = dict[tuple[KernelGraph, LaunchSpec, str], Facts | NotCompiled]
 

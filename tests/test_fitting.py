@@ -56,7 +56,7 @@ def test_what_compiles_in_order_is_taken_at_once():
 
 
 def test_a_few_bytes_of_spills_are_no_reason_to_go_on():
-    found, asked = fitted({4096: (1000, 64)})
+    found, asked = fitted({4096: (1000, 128)})
     assert (found.configs, asked) == (LADDER[0], [4096])
 
 

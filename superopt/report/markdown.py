@@ -22,6 +22,8 @@ ASSUMED = (
     "Times are the roofline model's; nothing was timed.",
 )
 
+RANKED_SHOWN = 5  # candidates a case that were ranked, but not examined
+
 
 def report(run: Run) -> str:
     """The page as markdown."""
@@ -90,7 +92,8 @@ def _funnel(result: CaseRun) -> Iterator[str]:
     yield f"| built | {counts.built} |"
     for stage in Stage:
         number = sum(c.stage is stage for c in result.candidates)
-        yield f"| of these, {stage.value} | {number} |"
+        if number:
+            yield f"| of these, {stage.value} | {number} |"
     if not counts.complete:
         yield ""
         yield "The search ended before the whole space was seen."
@@ -144,7 +147,7 @@ def _executions(winner: Candidate) -> Iterator[str]:
             f"| {most.worst:.1e} ({most.worst_limit:.1e}) |"
         )
     yield ""
-    labels = ", ".join(dict.fromkeys(f.label for f in winner.figures))
+    labels = "; ".join(dict.fromkeys(f.label for f in winner.figures))
     sizes = ", ".join(dict.fromkeys(f"({_sizes(f)})" for f in winner.figures))
     yield f"Inputs: {_cell(labels)}. Sizes: {sizes}."
     failed = [str(f) for f in report.failures]
@@ -177,8 +180,14 @@ def _others(result: CaseRun) -> Iterator[str]:
         return
     yield "| candidate | stage | model us | why |"
     yield "|---|---|---|---|"
-    for c in result.candidates:
+    examined = [c for c in result.candidates if c.stage is not Stage.RANKED]
+    ranked = [c for c in result.candidates if c.stage is Stage.RANKED]
+    for c in (*examined, *ranked[:RANKED_SHOWN]):
         yield f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {_cell(c.why)} |"
+    if len(ranked) > RANKED_SHOWN:
+        yield ""
+        more = len(ranked) - RANKED_SHOWN
+        yield f"And {more} more that are only ranked; run.json holds them all."
 
 
 def _cell(text: str) -> str:

@@ -64,7 +64,7 @@ def groupings(stores: Sequence[Store], looped: Collection[str], limit: int = 64)
     for count in range(len(items) + 1):
         for blocks in _partitions(items, count):
             ordered = _ordered(items, blocks)
-            if ordered is not None:
+            if ordered is not None and not _idle(items, ordered):
                 found[tuple((_axis(items, b), _folds(items, b)) for b in ordered)] = None
             if len(found) >= limit:
                 return list(found)
@@ -182,6 +182,18 @@ def _ordered(items: Sequence[_Item], blocks: Sequence[Sequence[int]]) -> list[li
             return None
         done.append(ready[0])
     return [list(blocks[b]) for b in done]
+
+
+def _idle(items: Sequence[_Item], blocks: Sequence[Sequence[int]]) -> bool:
+    """Whether a walk has nothing to do, because its stores go into an earlier one."""
+    walk_of = {i: number for number, block in enumerate(blocks) for i in block}
+    used = {walk_of[i] for i, item in enumerate(items) if not item.is_store}
+    for item in items:
+        if item.is_store:
+            last = max((walk_of[n] for n in item.needs), default=-1)
+            axes = [_axis(items, block) for block in blocks]
+            used.add(axes.index(item.axis, last + 1))
+    return len(used) < len(blocks)
 
 
 def _axis(items: Sequence[_Item], block: Sequence[int]) -> str:

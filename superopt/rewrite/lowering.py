@@ -92,7 +92,7 @@ def lower(program: Program) -> Program:
     """``program`` with ``exp2`` and ``log2`` only; every value stays the same."""
     work = _Lowering()
     for node in topo(s.value for s in program.outputs):
-        if isinstance(node, Map) and node.fn is Fn.EXP:
+        if isinstance(node, Map) and node.fn is Fn.EXP and absorbs(node.args[0]):
             work.scaled(node.args[0])  # finds the maxima that change their unit
     work.natural_memo.clear()
     work.scaled_memo.clear()
@@ -132,8 +132,11 @@ class _Lowering:
 
     def _natural(self, node: Node) -> Node:
         match node:
-            case Map(fn=Fn.EXP, args=(x,)):
+            case Map(fn=Fn.EXP, args=(x,)) if absorbs(x):
                 return Map(Fn.EXP2, (self.scaled(x),))
+            case Map(fn=Fn.EXP, args=(x,)):
+                # A difference is small where its terms are large: it is scaled as a whole.
+                return Map(Fn.EXP2, (ordered(Fn.MUL, LOG2E, self.natural(x)),))
             case Map(fn=Fn.LOG, args=(x,)):
                 return ordered(Fn.MUL, LN2, Map(Fn.LOG2, (self.natural(x),)))
             case Map(fn=Fn.EQ, args=args) if any(_infinite(a) for a in args) and any(
@@ -156,9 +159,9 @@ class _Lowering:
         match node:
             case Const(value=value) if value == 0 or _infinite(node):
                 return node
-            case Map(fn=Fn.ADD | Fn.SUB as fn, args=(a, b)):
+            case Map(fn=Fn.ADD | Fn.SUB as fn, args=(a, b)) if absorbs(node):
                 return ordered(fn, self.scaled(a), self.scaled(b))
-            case Map(fn=Fn.WHERE, args=(test, a, b)):
+            case Map(fn=Fn.WHERE, args=(test, a, b)) if absorbs(node):
                 return Map(Fn.WHERE, (self.natural(test), self.scaled(a), self.scaled(b)))
             case Map(fn=Fn.MUL, args=(a, b)) if (small := _smaller(node)) is not None:
                 other = b if small is a else a
@@ -173,14 +176,24 @@ class _Lowering:
 
 
 def absorbs(node: Node) -> bool:
-    """Whether a scale can enter ``node`` without a product at each of its elements."""
+    """Whether a scale can enter ``node`` without a product at each of its elements.
+
+    Where it cannot, a difference is scaled as a whole: ``x * LOG2E - m * LOG2E`` would round at
+    the size of ``x``, and ``(x - m) * LOG2E`` rounds at that of the difference.
+    """
     match node:
         case Const(value=value):
             return value == 0 or _infinite(node)
         case Map(fn=Fn.MUL):
             return _smaller(node) is not None
+        case Reduce(fn=Fn.MAX | Fn.MIN, arg=arg):
+            return absorbs(arg)
         case Map(fn=Fn.ADD | Fn.SUB, args=(a, b)) | Map(fn=Fn.WHERE, args=(_, a, b)):
             return all(absorbs(x) for x in (a, b))
+        case Map(fn=Fn.LOG):
+            return True
+        case Reduce(fn=Fn.MAX | Fn.MIN, arg=arg):
+            return absorbs(arg)
         case _:
             return False
 

@@ -166,7 +166,11 @@ def _shapes(prof: Profile) -> dict[tuple[str, ...], None]:
 
 def _peaks(region: Region) -> list[tuple[tuple[str, ...], ...]]:
     """The values that are alive at once while ``region`` runs: each set of them that is in no
-    later or earlier one."""
+    later or earlier one.
+
+    In what runs once, chains of point-wise steps do not count: the compiler takes them element
+    by element as far as registers reach, and what spills there spills once.
+    """
     read = {i for s in region.steps for i in s.frees}
     left: dict[int, tuple[str, ...]] = {}
     sets: list[dict[int, tuple[str, ...]]] = [{}]
@@ -175,7 +179,8 @@ def _peaks(region: Region) -> list[tuple[tuple[str, ...], ...]]:
             left.pop(freed, None)
         if step.result is not None:
             left[index] = step.result
-            sets.append(dict(left))
+            if region.walk is not None or step.what is not What.POINT:
+                sets.append(dict(left))
             if index not in read:
                 left.pop(index)
     biggest = [s for s in sets if not any(s.keys() < other.keys() for other in sets)]

@@ -96,10 +96,14 @@ class RoundBound:
 
 
 def round_bound(
-    program: Program, graph: KernelGraph, trial: Trial, integers: Mapping[str, Array]
+    program: Program,
+    graph: KernelGraph,
+    trial: Trial,
+    integers: Mapping[str, Array],
+    drawn_logs: bool = False,
 ) -> RoundBound | NoBound:
     """The bound for one comparison, the largest over all output elements."""
-    terms = Terms()
+    terms = Terms(drawn_logs)
     domain = TermDomain(terms)
     arrays = {}
     for param in program.params:
@@ -185,7 +189,7 @@ def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int
 
 def _facts(ops: list[str], roots: int) -> tuple[str, ...]:
     facts = {
-        "opaque": "tanh, erf are drawn functions of their arguments",
+        "opaque": "tanh, erf, log in products are drawn functions of their arguments",
         "max": "a maximum is a drawn function of the set of its arguments",
         "min": "a minimum is a drawn function of the set of its arguments",
         "sqrt": "arguments of roots are positive",

@@ -51,7 +51,8 @@ class FieldDomain:
     """Several rounds of a field reading; implements ``ugraph.domain.Domain``.
 
     ``levels``: primes in a chain, one more than the exponentials that may be nested.
-    ``chains``: the primes of every round, if they are not to be drawn.
+    ``chains``: the primes of every round, if they are not to be drawn. ``drawn_logs``: see
+    ``Functions``.
     """
 
     def __init__(
@@ -60,11 +61,12 @@ class FieldDomain:
         levels: int = 2,
         rounds: int = 8,
         chains: Sequence[tuple[int, ...]] | None = None,
+        drawn_logs: bool = False,
     ) -> None:
         rng = Random(f"field:{seed}:{levels}")
         chains = chains or [primes.draw(rng, levels) for _ in range(rounds)]
         self.tower = Tower(chains, seed)
-        self.functions = Functions(self.tower, self._constants(seed))
+        self.functions = Functions(self.tower, self._constants(seed), drawn_logs)
 
     def _constants(self, seed: int) -> dict[Constant, FieldArray]:
         """LOG2E is a random square (it is positive), LN2 its inverse, PI another square."""

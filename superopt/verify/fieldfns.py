@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,10 +33,18 @@ _SAFE = 2**61
 
 
 class Functions:
-    """The scalar functions over one tower (and its random constants)."""
+    """The scalar functions over one tower (and its random constants).
 
-    def __init__(self, tower: Tower, constants: dict[Constant, FieldArray]) -> None:
+    ``drawn_logs``: a logarithm is a random function of its argument, of which no law is known.
+    It may then be multiplied by anything, as in an entropy; what is held by its exponential may
+    be multiplied by integers and squares only.
+    """
+
+    def __init__(
+        self, tower: Tower, constants: dict[Constant, FieldArray], drawn_logs: bool = False
+    ) -> None:
         self.tower = tower
+        self.drawn_logs = drawn_logs
         self.constants = constants
 
     # -- helpers ------------------------------------------------------------------------------
@@ -57,18 +66,25 @@ class Functions:
         if a.expo is not None:
             return a.expo
         a = promoted(self.tower, a)
+        one = zero_of(a)  # its exponential needs no residue at a next level
         found: list[Residue | None] = []
         for level in range(self.tower.levels):
             below = a.levels[level + 1] if level + 1 < self.tower.levels else None
             if below is None:
-                found.append(None)
+                found.append(Residue(one.astype(np.uint64), one) if one.any() else None)
                 continue
-            value = self.tower.exp(level, below.value)
-            found.append(Residue(np.where(a.finite, value, np.uint64(0)), below.known))
+            value = np.where(one, np.uint64(1), self.tower.exp(level, below.value))
+            found.append(Residue(np.where(a.finite, value, np.uint64(0)), below.known | one))
         return tuple(found)
 
     def held(self, tag: Tags, zero: np.ndarray, expo: Levels, doubts: frozenset[str]) -> FieldArray:
-        """A value known by its exponential only."""
+        """A value known by its exponential only (which is 1 where it is exactly zero)."""
+        if zero.any():
+            blank = Residue(np.zeros(zero.shape, np.uint64), np.zeros(zero.shape, np.bool_))
+            expo = tuple(
+                Residue(np.where(zero, np.uint64(1), r.value), r.known | zero)
+                for r in (r or blank for r in expo)
+            )
         first = expo[0]
         levels: list[Residue | None] = [None] * self.tower.levels
         if first is not None:
@@ -252,12 +268,13 @@ class Functions:
         return self.exp(self.mul(a, self.named(Constant.LN2, a.tag.ndim)))
 
     def log(self, a: FieldArray) -> FieldArray:
-        """The logarithm, held by its exponential."""
+        """The logarithm, held by its exponential or drawn."""
         one = exact_of(a) == 1 if a.kind is Kind.INT else np.zeros((1,) * a.tag.ndim, np.bool_)
         a = promoted(self.tower, a)
         tag = np.where(a.tag == NEG, UNDEFINED, a.tag)
         tag = np.where(zero_of(a), NEG, tag).astype(np.int8)
-        return self.held(tag, one, a.levels, a.doubts)
+        found = self.held(tag, one, a.levels, a.doubts)
+        return replace(found, expo=None) if self.drawn_logs else found
 
     def log2(self, a: FieldArray) -> FieldArray:
         """log(a) * LOG2E."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -92,11 +93,17 @@ class _Run:
     trial: Trial
     seed: int
     limit: float
+    drawn_logs: bool = False
 
     def verdict(self) -> Verdict:
         """Sampled below the limit, or the reason why not."""
         try:
-            bound = round_bound(self.program, self.graph, self.trial, self._integers())
+            bound = self._bound()
+            if isinstance(bound, NoBound):
+                # With fewer laws of the logarithm there may be one.
+                drawn = replace(self, drawn_logs=True)
+                if not isinstance(drawn._bound(), NoBound):
+                    return drawn.verdict()
         except IllTyped as wrong:
             return Unknown(f"the graph has no meaning: {wrong}")
         if isinstance(bound, NoBound):
@@ -106,6 +113,9 @@ class _Run:
         if bound.levels > MOST_LEVELS:
             return Unknown(f"{bound.levels - 1} nested exponentials are too many")
         return self._sampled(bound)
+
+    def _bound(self) -> RoundBound | NoBound:
+        return round_bound(self.program, self.graph, self.trial, self._integers(), self.drawn_logs)
 
     def _sampled(self, bound: RoundBound) -> Verdict:
         need = bound.rounds(self.limit)
@@ -126,7 +136,7 @@ class _Run:
         self, levels: int, rounds: int, number: int
     ) -> tuple[Verdict | None, dict[str, npt.NDArray[np.int64]]]:
         """One evaluation of both graphs: a verdict if they differ, else decided rounds."""
-        domain = FieldDomain(self.seed * 100 + number, levels, rounds)
+        domain = FieldDomain(self.seed * 100 + number, levels, rounds, drawn_logs=self.drawn_logs)
         arrays = {p.name: self._drawn(domain, p, number) for p in self.program.params}
         spec = evaluate_program(self.program, domain, arrays, self.trial.size)
         got = evaluate_kernels(self.graph, domain, arrays, self.trial.size, self.trial.configs)

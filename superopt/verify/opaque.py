@@ -74,7 +74,8 @@ def extremum(tower: Tower, fn: Fn, a: FieldArray, dim: int) -> FieldArray:
         return _drawn_nothing(tower, tag, a)
     prints, known = members(tower, a, fn)
     prints = np.moveaxis(prints, at, -2)
-    prints = _distinct(prints.reshape(*prints.shape[:-2], -1))
+    *lead, rows, each = prints.shape  # spelled out, for another dimension may be empty
+    prints = _distinct(prints.reshape(*lead, rows * each))
     known = np.asarray(known.all(at))
     one = (prints != EMPTY).sum(-1) == 1
     only = np.expand_dims(a.finite.argmax(at), at)

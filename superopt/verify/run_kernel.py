@@ -191,7 +191,7 @@ def strides_of(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
 
 def placed(parameter: Parameter, layout: str, device: str) -> Guarded:
     """A parameter's tensor on the device."""
-    value = np.ascontiguousarray(parameter.value)
+    value = np.array(parameter.value, order="C")  # keeps a tensor without axes as it is
     place = guarded(value.shape, parameter.dtype, layout, device)
     place.view.copy_(torch.from_numpy(value).to(TORCH_DTYPES[parameter.dtype]))
     return place

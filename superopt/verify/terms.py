@@ -37,9 +37,10 @@ class Term:
 
 
 class Terms:
-    """The table of all terms; a term is its number in it."""
+    """All terms; a term is its number in ``all``. ``drawn_logs``: see ``Functions``."""
 
-    def __init__(self) -> None:
+    def __init__(self, drawn_logs: bool = False) -> None:
+        self.drawn_logs = drawn_logs
         self.all: list[Term] = []
         self._numbers: dict[Key, int] = {}
         self.undefined = self.term(Term("undefined"))
@@ -192,9 +193,9 @@ class Terms:
             return self.undefined
         if value == INF:
             return a
-        if value == 0:
-            return self.num(-INF)
-        return self.num(Fraction(0)) if value == 1 else self.term(Term("log", (a,)))
+        if value in (0, 1):
+            return self.num(Fraction(0) if value else -INF)
+        return self.term(Term("opaque", (a,), "log") if self.drawn_logs else Term("log", (a,)))
 
     def sqrt(self, a: int) -> int:
         """sqrt(a)."""
@@ -227,10 +228,11 @@ class Terms:
         for a in args:
             t = self.all[a]
             found |= set(t.args) if t.op == fn.symbol else {a}
-        found = {a for a in found if self.number(a) != lost}
-        if len(found) > 1 and exact:
-            numbers = [n for n in map(self.number, found) if n is not None]
-            return self.num(max(numbers) if fn is Fn.MAX else min(numbers))
+        found -= {self.num(lost)}
+        numbers = {a: n for a in found if exact and (n := self.number(a)) is not None}
+        if len(numbers) > 1:
+            best = max(numbers.values()) if fn is Fn.MAX else min(numbers.values())
+            found = (found - set(numbers)) | {self.num(best)}
         if len(found) > 1:
             return self.term(Term(fn.symbol, tuple(sorted(found))))
         return found.pop() if found else self.num(lost)

@@ -102,3 +102,12 @@ def test_a_lowered_form_says_so_and_one_without_exponentials_stays() -> None:
         assert lowered(found) == found
     (plain, *_) = forms(canonical(samples.rms_linear())[0], 4)
     assert lowered(plain) is plain
+
+
+def test_a_difference_without_a_scale_of_its_own_is_scaled_as_a_whole() -> None:
+    """Its terms may be large where it is small; scaled apart, each would be rounded."""
+    nodes = topo(s.value for s in lower(samples.row_softmax()).outputs)
+    (power,) = {n for n in nodes if isinstance(n, Map) and n.fn is Fn.EXP2}
+    (product,) = power.args
+    assert isinstance(product, Map)
+    assert {a.fn for a in product.args if isinstance(a, Map)} == {Fn.SUB}
