@@ -29,6 +29,7 @@ from superopt.run import Counts
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.search.outcome import Built
+from superopt.search.space import SLACK
 from superopt.search.space import Search
 from superopt.search.space import search
 from superopt.search.structure import structures
@@ -247,19 +248,19 @@ class _CaseSearch:
 
     def _order(self) -> Iterator[int]:
         """Which candidates to examine: the fastest ones of different structure until enough are
-        verified. A small budget asks for fewer of them."""
+        verified. A small budget asks for fewer of them, and one that the search would drop
+        next to a verified one is not worth the time."""
         sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
         wanted = min(FINALISTS, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
         for group in structures(self.built, sizes)[:EXAMINED]:
-            if self._verified() >= wanted:
+            verified = [c for c in self.examined.values() if c.stage is Stage.VERIFIED]
+            enough = SLACK * min((c.model_us for c in verified), default=float("inf"))
+            if len(verified) >= wanted or self.built[group[0]].estimate.us > enough:
                 break
             for index in group[:VARIANTS]:
                 yield index
                 if self.examined[index].stage is Stage.VERIFIED:
                     break
-
-    def _verified(self) -> int:
-        return sum(c.stage is Stage.VERIFIED for c in self.examined.values())
 
     def result(self) -> CaseRun:
         """What is known now; the winner is the fastest verified candidate by the model, but one

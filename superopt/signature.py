@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import keyword
 import typing
@@ -20,6 +21,14 @@ from superopt.ugraph.node import Scalar as ScalarNode
 
 SCALAR_DTYPES = ("fp32", "int32")
 RESERVED = ("name", "dtype", "tf32", "out", "plan")  # keywords of Case and of the launcher
+
+# What a kernel file calls its own, so no function of the user's can have these names.
+FILE_NAMES = frozenset(
+    """functools math os sys warnings NamedTuple torch triton tl LOG2E LN2 PI Launch Plan PLANS
+    TEST_PLANS SIZES FLOATS BYTES LARGEST INTERPRETED OPERATOR SCHEMA reference self_test _inputs
+    _max _min _mul _tanh _sigmoid _plain _check _span _output _several _planned _scalar _choose
+    _target _register _even _whole _div _sqrt _exp2 _log2 _fold _operator _fake""".split()  # noqa: SIM905
+)
 
 EXAMPLE = 'x: Annotated[Tensor, "m n"], or with a dtype Annotated[Tensor, "m n", "int32"]'
 
@@ -62,6 +71,11 @@ def read_signature(
     Raises:
         SpecError: an annotation is missing, or is none of a tensor or scalar.
     """
+    if function.__name__ in FILE_NAMES | set(dir(builtins)) or function.__name__ == "name":
+        raise SpecError(
+            f"a kernel file needs the name {function.__name__!r} itself; name the spec otherwise",
+            where,
+        )
     try:
         hints = typing.get_type_hints(function, localns=dict(local_names), include_extras=True)
     except Exception as error:  # evaluating annotations runs the user's text

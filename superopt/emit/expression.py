@@ -297,11 +297,21 @@ class Expressions:
             self.frame.helpers["LOG2E"] = None
         if fn is Fn.LOG:
             self.frame.helpers["LN2"] = None
+        if isinstance(node.args[0], Named):
+            values = self._constant_second(fn, values)
         dims = self.union(values)
         bare = fn in CLOSED and fn is not Fn.EXP
         texts = [v.text if bare and v.dims in ((), dims) else v.along(dims) for v in values]
         weight = 1 + sum(v.weight for v in values)
         return Value(TRITON[fn].format(*texts), dims, node.kind, fn in CLOSED, weight)
+
+    def _constant_second(self, fn: Fn, values: list[Value]) -> list[Value]:
+        """Arguments of which the first is a named constant, so that Python's operators find the
+        method of a tensor: a constexpr's own takes no tensor in the interpreter."""
+        first, *rest = values
+        if len(rest) == 1 and fn in (Fn.ADD, Fn.MUL, Fn.EQ):
+            return [*rest, first]
+        return [Value(f"tl.full([], {first.text}, tl.float32)", (), first.kind), *rest]
 
     def _as(self, kind: Kind, node: Node) -> Value:
         return self.real(node) if kind is Kind.REAL else self.value(node)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import TileArgument
+from superopt.emit.names import RESERVED
 from superopt.emit.names import Namer
 from superopt.emit.number import python_number
 from superopt.emit.writer import Writer
@@ -55,7 +56,7 @@ def signature_axes(program: Program) -> tuple[str, ...]:
 
 def host_names(program: Program) -> HostNames:
     """Identifiers for the host functions; parameters keep the user's names where they can."""
-    names = Namer()
+    names = Namer(RESERVED | {program.name})
     tensors = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Input)}
     scalars = {p.name: names.fresh(p.name) for p in program.params if isinstance(p, Scalar)}
     outputs = {s.name: names.fresh(f"{s.name}_out") for s in program.outputs}
@@ -203,22 +204,23 @@ def print_launcher(program: Program, names: HostNames, graphs: int, default: str
             out.line(f'{size} = sizes["{axis}"][0]')
         outputs = list(names.outputs.values())
         if len(outputs) > 1:
-            out.line(f"given = (None,) * {len(outputs)} if out is None else tuple(out)")
-            with out.block(f"if len(given) != {len(outputs)}:"):
-                out.line(
-                    f'raise ValueError(f"out: expected {len(outputs)} tensors, got {{len(given)}}")'
-                )
+            out.line(f"given = _several(out, {len(outputs)})")
+        held = ", ".join(f'"{n}": {n}' for n in names.tensors.values())
+        out.line(f"others = {{{held}}}")
         for index, store in enumerate(program.outputs):
             given = "out" if len(outputs) == 1 else f"given[{index}]"
             label = "out" if len(outputs) == 1 else f"out[{index}] ({store.name})"
             dtype = "case" if store.dtype is None else TORCH_DTYPES[store.dtype]
             out.line(
                 f'{outputs[index]} = _output("{label}", {given}, {_shape(store, names)}, {dtype}, '
-                f"{anchor}.device)"
+                f"{anchor}.device, others)"
             )
+            if index + 1 < len(outputs):
+                out.line(f'others["{label}"] = {outputs[index]}')
         with out.block("if plan is None:"):
             known = tuple_text(names.sizes.values())
             out.line(f"plan = _choose({known}, case, _target({anchor}.device))")
+        out.line(f"plan = _planned(plan, {graphs})")
         arguments = ["plan", "case", *names.tensors.values(), *outputs, *names.scalars.values()]
         arguments += names.sizes.values()
         with out.block(f"with torch.cuda.device_of({anchor}):"):
@@ -287,14 +289,17 @@ def _shape(store: Store, names: HostNames) -> str:
 
 
 def print_operator(program: Program, names: HostNames, default: str) -> str:
-    """Registration as ``torch.ops.superopt.NAME``, with what tracing needs to know of it."""
+    """Registration as ``torch.ops.superopt.NAME``, with what tracing needs to know of it.
+
+    Schemas are in ASCII; other letters of a name become their numbers.
+    """
     kinds = {"fp32": "float", "int32": "int"}
     arguments = []
     for param in program.params:
         if isinstance(param, Input):
-            arguments.append(f"Tensor {names.tensors[param.name]}")
+            arguments.append(f"Tensor {_ascii(names.tensors[param.name])}")
         else:
-            arguments.append(f"{kinds[param.dtype]} {names.scalars[param.name]}")
+            arguments.append(f"{kinds[param.dtype]} {_ascii(names.scalars[param.name])}")
     count = len(program.outputs)
     result = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
     public = ", ".join(parameters(program, names))
@@ -302,17 +307,10 @@ def print_operator(program: Program, names: HostNames, default: str) -> str:
     out = Writer()
     out.line()
     out.line()
-    out.line("@torch.library.custom_op(")
-    out.line(f'    "superopt::{program.name}",')
-    out.line("    mutates_args=(),")
-    out.line(f'    schema="({", ".join(arguments)}) -> {result}",')
-    out.line(")")
-    with out.block(f"def operator({public}):"):
-        out.line(f'"""``torch.ops.superopt.{program.name}``, for torch.compile."""')
+    with out.block(f"def _operator({public}):"):
         out.line(f"return {program.name}({public})")
     out.line()
     out.line()
-    out.line("@operator.register_fake")
     with out.block(f"def _fake({public}):"):
         found = []
         for store in program.outputs:
@@ -320,10 +318,17 @@ def print_operator(program: Program, names: HostNames, default: str) -> str:
             dtype = store.dtype or (None if _has_case(program) else default)
             text = TORCH_DTYPES[dtype] if dtype else f"{anchor}.dtype"
             found.append(f"{anchor}.new_empty({shape}, dtype={text})")
-        for index, text in enumerate(found):
-            out.line(f"result_{index} = {text}")
-        out.line(f"return {', '.join(f'result_{i}' for i in range(count))}")
+        out.line(f"return {', '.join(found)}")
+    out.line()
+    out.line()
+    out.line(f'OPERATOR = "{_ascii(program.name)}"  # torch.ops.superopt.{_ascii(program.name)}')
+    out.line(f'SCHEMA = "({", ".join(arguments)}) -> {result}"')
+    out.line("_register(OPERATOR, SCHEMA, _operator, _fake)")
     return out.text()
+
+
+def _ascii(name: str) -> str:
+    return name.encode("ascii", "backslashreplace").decode().replace("\\", "_")
 
 
 def _has_case(program: Program) -> bool:

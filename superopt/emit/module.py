@@ -34,6 +34,7 @@ IMPORTS = """import functools
 import math
 import os
 import sys
+import warnings
 from typing import NamedTuple
 
 import torch

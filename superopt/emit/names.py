@@ -7,15 +7,16 @@ import keyword
 import re
 import unicodedata
 
+from superopt.signature import FILE_NAMES
+
 RESERVED = frozenset(
     {
         *keyword.kwlist,
         *keyword.softkwlist,
         *dir(builtins),
-        *("torch", "triton", "tl", "math", "os", "sys", "NamedTuple"),
-        *("PRECISION", "_max", "_min", "_mul", "_tanh", "_sigmoid"),
-        *("Launch", "Plan", "PLANS", "LOG2E", "LN2", "PI", "reference", "self_test"),
-        *("out", "plan", "pid", "launch", "programs", "sizes", "case", "real", "dtype", "device"),
+        *FILE_NAMES,
+        *("PRECISION", "precision", "out", "plan", "pid", "launch", "programs", "sizes", "case"),
+        *("real", "dtype", "device", "given", "others"),
     }
 )
 

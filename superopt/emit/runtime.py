@@ -31,10 +31,21 @@ class Plan(NamedTuple):
 
 CHECKS = '''
 
+def _plain(name, tensor):
+    """Refuses what holds its elements otherwise than its strides say. Raises ValueError."""
+    if tensor.is_nested or tensor.layout != torch.strided:
+        raise ValueError(f"{name}: expected a dense tensor, got layout {tensor.layout}")
+    if tensor.is_neg():
+        raise ValueError(f"{name}: is a lazy negation; pass {name}.resolve_neg()")
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise ValueError(f"{name}: requires grad, but this operator has no backward pass")
+
+
 def _check(name, tensor, axes, dtypes, sizes, device=None):
     """Checks a tensor and records the sizes of its axes. Raises ValueError."""
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"{name}: expected a tensor, got {type(tensor).__name__}")
+    _plain(name, tensor)
     if tensor.dim() != len(axes):
         wanted = " ".join(axes)
         raise ValueError(f"{name}: expected axes [{wanted}], got shape {tuple(tensor.shape)}")
@@ -43,11 +54,9 @@ def _check(name, tensor, axes, dtypes, sizes, device=None):
         raise ValueError(f"{name}: expected dtype {wanted}, got {tensor.dtype}")
     if device is not None and tensor.device != device:
         raise ValueError(f"{name}: expected device {device}, got {tensor.device}")
-    if not tensor.is_cuda and not INTERPRETED:
+    if not tensor.is_cuda and not (INTERPRETED and tensor.device.type == "cpu"):
         hint = "a CUDA device, or TRITON_INTERPRET=1 in the environment before the import"
         raise ValueError(f"{name}: expected {hint}, got a tensor on {tensor.device}")
-    if tensor.requires_grad and torch.is_grad_enabled():
-        raise ValueError(f"{name}: requires grad, but this operator has no backward pass")
     for axis, size in zip(axes, tensor.shape):
         known, owner = sizes.setdefault(axis, (size, name))
         if size != known:
@@ -59,29 +68,66 @@ def _check(name, tensor, axes, dtypes, sizes, device=None):
                          f"{tensor.stride(-1)}")
 
 
-def _output(name, tensor, shape, dtype, device):
-    """A new output, or the caller's after a check. Raises ValueError."""
+def _span(tensor):
+    """The addresses from the first element of a tensor to behind its last one."""
+    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))
+    size = (last + 1) * tensor.element_size() if tensor.numel() else 0
+    return tensor.data_ptr(), tensor.data_ptr() + size
+
+
+def _output(name, tensor, shape, dtype, device, others):
+    """A new output, or the caller's after a check. Raises ValueError.
+
+    It must lie apart from ``others`` (name -> tensor), for programs run in any order.
+    """
     if tensor is None:
         return torch.empty(shape, dtype=dtype, device=device)
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"{name}: expected a tensor, got {type(tensor).__name__}")
+    _plain(name, tensor)
     if tensor.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {tuple(tensor.shape)}")
     if tensor.dtype != dtype or tensor.device != device:
         raise ValueError(f"{name}: expected {dtype} on {device}, got {tensor.dtype} on "
                          f"{tensor.device}")
-    for size, stride in zip(shape, tensor.stride()):
-        if size > 1 and stride == 0:
-            raise ValueError(f"{name}: elements overlap (an axis has stride 0)")
+    reach = 0
+    for stride, size in sorted((s, n) for n, s in zip(shape, tensor.stride()) if n > 1):
+        if stride <= reach and tensor.numel() > 0:
+            raise ValueError(f"{name}: elements overlap (strides {tensor.stride()})")
+        reach += (size - 1) * stride
     if shape and shape[-1] > 1 and tensor.numel() > 0 and tensor.stride(-1) != 1:
         raise ValueError(f"{name}: the innermost axis must have stride 1, got {tensor.stride(-1)}")
+    first, stop = _span(tensor)
+    for other, held in others.items():
+        start, end = _span(held)
+        if first < end and start < stop:
+            raise ValueError(f"{name}: must not share memory with {other}")
     return tensor
+
+
+def _several(out, count):
+    """The caller's outputs, one by one (None: a new one). Raises ValueError."""
+    if out is None:
+        return (None,) * count
+    if not isinstance(out, (tuple, list)) or len(out) != count:
+        got = f"{len(out)}" if isinstance(out, (tuple, list)) else type(out).__name__
+        raise ValueError(f"out: expected {count} tensors, got {got}")
+    return tuple(out)
+
+
+def _planned(plan, graphs):
+    """A plan of the caller's. Raises ValueError."""
+    if not isinstance(plan, Plan) or not 0 <= plan.graph < graphs:
+        raise ValueError(f"plan: expected a Plan of this file for graph 0 to {graphs - 1}")
+    return plan
 
 
 def _scalar(name, value, kind):
     """A run-time scalar as a Python number. Raises ValueError (a tensor would synchronise)."""
     if isinstance(value, bool) or not isinstance(value, (int, kind)):
         raise ValueError(f"{name}: expected a Python {kind.__name__}, got {type(value).__name__}")
+    if kind is int and not -(2**31) <= value < 2**31:
+        raise ValueError(f"{name}: {value} does not fit into 32 bits")
     return kind(value)
 
 
@@ -110,6 +156,17 @@ def _target(device):
     if device.type != "cuda":
         return ""
     return "sm_{}{}".format(*torch.cuda.get_device_capability(device))
+
+
+def _register(name, schema, run, fake):
+    """Registers torch.ops.superopt.NAME, unless another file has: that one stays."""
+    files = vars(torch.ops.superopt).setdefault("_kernel_files", {})
+    if files.setdefault(name, __file__) != __file__:
+        warnings.warn(f"torch.ops.superopt.{name} remains that of {files[name]}; "
+                      f"call the function of {__file__} itself", stacklevel=3)
+        return
+    operator = torch.library.custom_op(f"superopt::{name}", run, mutates_args=(), schema=schema)
+    operator.register_fake(fake)
 
 
 def _even(size, tile):

@@ -41,7 +41,7 @@ def wrap(text: str, depth: int = 0, width: int = 100) -> str:
     It is broken inside its last pair of brackets, one argument a line, and sums between terms;
     a statement without such brackets gets parentheses.
     """
-    if len(INDENT * depth + text) <= width:
+    if len(INDENT * depth + text) <= width or text.endswith("("):  # the rest follows
         return text
     end = next((i for i in range(len(text) - 1, -1, -1) if text[i] == ")"), -1)
     start = _opening(text, end)

@@ -111,3 +111,15 @@ def test_a_difference_without_a_scale_of_its_own_is_scaled_as_a_whole() -> None:
     (product,) = power.args
     assert isinstance(product, Map)
     assert {a.fn for a in product.args if isinstance(a, Map)} == {Fn.SUB}
+
+
+def test_a_difference_without_a_scale_is_scaled_as_a_whole() -> None:
+    """Two scaled numbers far above their spread would lose what tells them apart."""
+    lowered_ = lower(samples.row_softmax())
+    powers = [n for n in nodes(lowered_) if isinstance(n, Map) and n.fn is Fn.EXP2]
+    assert powers
+    for power in powers:
+        (scaled,) = power.args
+        assert isinstance(scaled, Map)
+        assert scaled.fn is Fn.MUL
+        assert any(isinstance(a, Map) and a.fn is Fn.SUB for a in scaled.args)
