@@ -13,6 +13,8 @@ from math import prod
 
 from superopt.device import Device
 from superopt.errors import DoesNotFit
+from superopt.search.hazards import miscompiled
+from superopt.search.hazards import racing
 from superopt.search.model import Footprint
 from superopt.search.model import Launch
 from superopt.search.model import footprint
@@ -195,12 +197,15 @@ def _launch(
     found: list[Option] = []
     rate = operand(dtype, tf32)
     counter = Counter(prof, sizes, dtype)
+    products = racing(prof.block)
     for tiles in _tilings(prof, sizes):
         cost = counter.cost(Config(tiles, parts))
         launch = Launch(cost, rate, device)
         for warps in DOT_WARPS if prof.products else WARPS:
             for stages in stages_of(prof):
                 config = Config(tiles, parts, warps, stages)
+                if miscompiled(products, config, device):
+                    continue
                 used = footprint(cost, config, device, tf32)
                 if used.fits(device):
                     times = launch.times(config, used)

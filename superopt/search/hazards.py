@@ -1,0 +1,49 @@
+"""Configs that a compiler was seen to get wrong, so that they are never chosen.
+
+A graph proof cannot see a miscompiled kernel. What was caught on a device is excluded here,
+as narrowly as it was seen; ``docs/decisions/0016-known-miscompiled-configs.md`` has the evidence.
+"""
+
+from __future__ import annotations
+
+from superopt.device import Device
+from superopt.ugraph.contraction import MatrixProduct
+from superopt.ugraph.contraction import matrix_product
+from superopt.ugraph.contraction import tile_axes
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Config
+from superopt.ugraph.node import Input
+
+# Triton 3.6.0 for sm_90: matrix instructions that read a computed operand from registers stay in
+# flight across iterations, and two runs on the same inputs differ.
+RACY_ARCH = "sm_90"
+RACY_ACCUMULATOR = 128 * 256  # elements of the tile of the product, at least
+RACY_FOLDED = 64  # positions of the folded axis in a tile, at least
+RACY_WARPS = 8
+RACY_STAGES = 3
+
+Racing = tuple[tuple[MatrixProduct, str], ...]
+
+
+def racing(block: BlockGraph) -> Racing:
+    """The products that may be miscompiled, each with its folded axis: accumulated over a walk
+    by nothing but the product, with a computed left operand."""
+    found = []
+    tiled = tile_axes(block)
+    for walk in block.walks:
+        for carry in walk.carries:
+            product = matrix_product(carry.fold, walk.axis, carry.term, tiled)
+            if product and not carry.moves and not isinstance(product.left, Input):
+                found.append((product, walk.axis))
+    return tuple(found)
+
+
+def miscompiled(products: Racing, config: Config, device: Device) -> bool:
+    """Whether ``config`` of a launch with ``products`` is one that was seen to go wrong."""
+    if device.arch != RACY_ARCH or config.warps < RACY_WARPS or config.stages < RACY_STAGES:
+        return False
+    tile = config.tile
+    return any(
+        tile[p.row] * tile[p.column] >= RACY_ACCUMULATOR and tile[axis] >= RACY_FOLDED
+        for p, axis in products
+    )
