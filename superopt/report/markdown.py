@@ -8,6 +8,7 @@ from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
+from superopt.ugraph.structure import structure
 from superopt.ugraph.text import show
 from superopt.verify.checks import Figure
 from superopt.verify.checks import FloatReport
@@ -178,12 +179,16 @@ def _compiled(winner: Candidate) -> Iterator[str]:
 def _others(result: CaseRun) -> Iterator[str]:
     if not result.candidates:
         return
-    yield "| candidate | stage | model us | why |"
-    yield "|---|---|---|---|"
+    yield "| candidate | stage | model us | kernels | why |"
+    yield "|---|---|---|---|---|"
     examined = [c for c in result.candidates if c.stage is not Stage.RANKED]
     ranked = [c for c in result.candidates if c.stage is Stage.RANKED]
     for c in (*examined, *ranked[:RANKED_SHOWN]):
-        yield f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {_cell(c.why)} |"
+        kernels = _cell(" / ".join(structure(c.graph)))
+        yield (
+            f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {kernels} "
+            f"| {_cell(c.why)} |"
+        )
     if len(ranked) > RANKED_SHOWN:
         yield ""
         more = len(ranked) - RANKED_SHOWN

@@ -39,6 +39,7 @@ from superopt.verify.verdict import Verdict
 
 MOST_ROUNDS = 64  # in one evaluation
 MOST_BATCHES = 100
+FIRST_BATCHES = 8  # in which every element must be decided once, or else none will be
 INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters
 
 
@@ -130,6 +131,8 @@ class _Run:
             least = min((int(c.min()) for c in seen.values() if c.size), default=need)
             if least >= need:
                 return Sampled((number + 1) * batch, bound.after(least), bound.facts)
+            if not least and number + 1 >= FIRST_BATCHES:
+                break
         return Unknown(f"{least} of {need} points decide: {bound.why_few()}")
 
     def _batch(
