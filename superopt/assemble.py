@@ -24,6 +24,7 @@ from superopt.header import header
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Stage
+from superopt.run import best
 from superopt.search.configs import ladders
 from superopt.source import Facts
 from superopt.spec import Spec
@@ -45,12 +46,29 @@ def assemble(
 ) -> tuple[Path | None, list[CaseRun]]:
     """Write the kernel file with the winners of ``results``, and its certificate.
 
-    Returns the file (None if there is no winner, or if the file fails its checks) and the
-    results with the facts of every one of ``architectures``.
+    A graph that fails the checks of the whole file (they draw other inputs than those of its
+    candidate) is refused, and the next verified candidate takes its place.
+
+    Returns the file (None if no verified candidate is left) and the results with the facts of
+    every one of ``architectures``.
     """
+    results = list(results)
+    while any(r.winner for r in results):
+        file, results = _attempt(spec, results, examiner, directory, architectures)
+        if file is not None:
+            return file, results
+    return None, results
+
+
+def _attempt(
+    spec: Spec,
+    results: Sequence[CaseRun],
+    examiner: Examiner,
+    directory: Path,
+    architectures: Sequence[str],
+) -> tuple[Path | None, list[CaseRun]]:
+    """The file and the results, or None and the results without the graph that failed."""
     won = [r for r in results if r.winner is not None]
-    if not won:
-        return None, list(results)
     program = examiner.names.back(examiner.program)  # what is printed follows the meaning alone
     graphs = list(dict.fromkeys(r.winner.graph for r in won if r.winner))
     rows: list[Row] = []
@@ -72,9 +90,11 @@ def assemble(
     claims = _claims(program, done, graphs, rows, examiner.seed)
     report = execute_again(file, claims, examiner.runner)
     if not report.ok:
-        failure = str(report.failures[0]) if report.failures else "nothing could be executed"
         file.unlink()
-        return None, [_refused(r, f"the assembled file: {examiner.said(failure)}") for r in done]
+        failed = [graphs[f.graph] for f in report.failures[:1]] or graphs
+        failure = str(report.failures[0]) if report.failures else "nothing could be executed"
+        why = f"the assembled file: {examiner.said(failure)}"
+        return None, [_without(r, failed, why) for r in results]
     executed = tuple(str(f) for f in report.figures)
     missing_runs = ("bf16 on this GPU", *report.skipped)
     write_certificate(file, replace(claims, executed=executed, not_executed=missing_runs))
@@ -167,8 +187,12 @@ def _with(result: CaseRun, winner: Candidate) -> CaseRun:
     return replace(result, candidates=candidates, winner=winner)
 
 
-def _refused(result: CaseRun, why: str) -> CaseRun:
-    if result.winner is None:
-        return result
-    refused = _with(result, replace(result.winner, stage=Stage.REFUSED, why=why))
-    return replace(refused, winner=None)
+def _without(result: CaseRun, failed: Sequence[KernelGraph], why: str) -> CaseRun:
+    """``result`` with the graphs in ``failed`` refused, and the next best as its winner."""
+    candidates = tuple(
+        replace(c, stage=Stage.REFUSED, why=why)
+        if c.graph in failed and c.stage is Stage.VERIFIED
+        else c
+        for c in result.candidates
+    )
+    return replace(result, candidates=candidates, winner=best(candidates))

@@ -14,14 +14,13 @@ from superopt.case import Case
 from superopt.device import Device
 from superopt.emit.ahead import launch_specs
 from superopt.search.configs import Ladder
+from superopt.source import SPILL_BYTES_MOST
 from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.verify.compile_ahead import Compiler
 from superopt.verify.trial import NotCompiled
-
-SPILL_BYTES_MOST = 128  # a few bytes of spills cost nothing; more say that the tiles are too large
 
 Known = dict[tuple[KernelGraph, LaunchSpec, str], Facts | NotCompiled]
 

@@ -19,7 +19,6 @@ from superopt.case import Case
 from superopt.device import Device
 from superopt.examine import Examiner
 from superopt.examine import in_words
-from superopt.fitting import SPILL_BYTES_MOST
 from superopt.reference import check_reference
 from superopt.rewrite.forms import forms
 from superopt.rewrite.lowering import lowered
@@ -28,6 +27,7 @@ from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Run
 from superopt.run import Stage
+from superopt.run import best
 from superopt.search.outcome import Built
 from superopt.search.space import SLACK
 from superopt.search.space import Search
@@ -263,26 +263,18 @@ class _CaseSearch:
                     break
 
     def result(self) -> CaseRun:
-        """What is known now; the winner is the fastest verified candidate by the model, but one
-        whose registers spill only wins where all do."""
+        """What is known now."""
         built = self.built[: self.counts.built]  # an interrupt may come between the two
         candidates = tuple(
             self.examined.get(i) or self.examiner.ranked(b) for i, b in enumerate(built)
         )
-        verified = [c for c in candidates if c.stage is Stage.VERIFIED]
-        winner = min(verified, key=spills, default=None)
         seconds: list[tuple[str, float]] = []
         if self.started is not None:
             seconds.append(("total", round(time.monotonic() - self.started, 3)))
             if self.first_verified is not None:
                 first = round(self.first_verified - self.started, 3)
                 seconds.append(("first verified", first))
-        return CaseRun(self.case, self.counts, candidates, winner, tuple(seconds))
-
-
-def spills(candidate: Candidate) -> bool:
-    """Whether a launch of it keeps more than a few bytes of its registers in memory."""
-    return any(f.spill_bytes > SPILL_BYTES_MOST for f in candidate.facts)
+        return CaseRun(self.case, self.counts, candidates, best(candidates), tuple(seconds))
 
 
 def counted(space: Search, names: Names) -> Counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from enum import Enum
@@ -49,6 +50,13 @@ class Candidate:
     figures: tuple[Figure, ...] = ()
     skipped: tuple[str, ...] = ()
     records: tuple[Repair, ...] = ()
+
+
+def best(candidates: Sequence[Candidate]) -> Candidate | None:
+    """The first verified one of ``candidates``, which are in the order of the model; but one whose
+    registers spill only wins where all do. None if there is none."""
+    verified = [c for c in candidates if c.stage is Stage.VERIFIED]
+    return min(verified, key=lambda c: any(f.spills for f in c.facts), default=None)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SPILL_BYTES_MOST = 128  # a few bytes of spills cost nothing; more say that the tiles are too large
+
 
 @dataclass(frozen=True)
 class LaunchSpec:
@@ -32,3 +34,8 @@ class Facts:
     shared_bytes: int
     registers: int
     spill_bytes: int
+
+    @property
+    def spills(self) -> bool:
+        """Whether more than a few bytes of its registers are kept in memory."""
+        return self.spill_bytes > SPILL_BYTES_MOST

@@ -23,14 +23,12 @@ LONGEST = 400
 COVERED_BY = {
     "tests/test_tensor.py": ("functions",),
     "tests/test_bad_expressions.py": ("location",),
-    "tests/test_certificate.py": ("assemble",),
     "tests/test_cli.py": ("commands.bug",),
     "tests/emit/test_module.py": (  # printed files are run as a whole
         *("emit.block", "emit.expression", "emit.kernel", "emit.launcher", "emit.program"),
         *("emit.self_test", "emit.torch_reference", "emit.value"),
     ),
     "tests/rewrite/test_saturate.py": ("rewrite.algebra", "rewrite.folds"),  # laws as data
-    "tests/verify/test_laws.py": ("verify.scalarpoint",),
     "tests/verify/test_field.py": ("verify.fieldchoice", "verify.fieldfns", "verify.opaque"),
     "tests/verify/test_bound.py": ("verify.degree", "verify.residues", "verify.roots"),
     "tests/verify/test_must_accept.py": ("verify.exponents", "verify.logarithms"),

@@ -16,6 +16,22 @@ BAD = {
         """,
         "parameter 'x' repeats axis 'm'",
     ),
+    "name of a module that kernel files import": (
+        """
+        @spec(cases=[Case("c", m=4)])
+        def triton(x: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:  # HERE
+            return x
+        """,
+        "a kernel file needs the name 'triton' itself; name the spec otherwise",
+    ),
+    "name of a function of Python": (
+        """
+        @spec(cases=[Case("c", m=4)])
+        def max(x: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:  # HERE
+            return x
+        """,
+        "a kernel file needs the name 'max' itself",
+    ),
     "axis of the output unknown": (
         """
         @spec(cases=[Case("c", m=4)])

@@ -281,16 +281,46 @@ def kinds_case() -> Printed:
 
 
 def names_case() -> Printed:
-    """Names that clash with Python, Triton and with each other."""
-    axes = ("lambda", "M", "m")
-    tl, out = Input("tl", axes), Input("out", ("m",))
-    value = s.add(s.mul(tl, out), Const(Fraction(1)))
+    """Names that clash with Python, Triton and each other, are long, or are not in ASCII."""
+    long = "an_axis_with_a_name_that_is_longer_than_any_line_of_a_printed_file_may_be_" + "x" * 40
+    axes = ("lambda", "M", "m", long)
+    tl, out, given = Input("tl", axes), Input("out", ("m",)), Input(f"{long}_given", (long,))
+    largest = s.largest(long, s.mul(given, s.num(2)))
+    value = s.add(s.mul(tl, out), s.mul(Named(Constant.PI), largest))
+    value = s.add(value, s.sub(Named(Constant.LN2), out))
     program = Program(
-        "clash", (tl, out, Scalar("pid")), (Store("plan", axes, None, s.mul(value, Scalar("pid"))),)
+        "größe",
+        (tl, out, given, Scalar("pid")),
+        (Store("plan", axes, None, s.mul(value, Scalar("pid"))),),
     )
-    return Printed(
-        program, (whole(program, ("M",)),), ({"lambda": 3, "M": 5, "m": 2},), {"pid": 0.5}
+    sizes = {"lambda": 3, "M": 5, "m": 2, long: 4}
+    return Printed(program, (whole(program, ("M",)),), (sizes,), {"pid": 0.5})
+
+
+def integers_case() -> Printed:
+    """Integers that are folded in walks, one of them split: exact beyond what fp32 holds."""
+    x = Input("x", ("m", "n"), "int32")
+    folds = {Fn.ADD: "sum", Fn.MAX: "most", Fn.MIN: "least"}
+    carries = tuple(Carry(name, ("m",), fn, x) for fn, name in folds.items())
+    values = [Map(Fn.ADD, (c.state, Const(Fraction(1)))) for c in carries]
+    stores = tuple(
+        Store(f"{c.name}_", ("m",), "int64", v) for c, v in zip(carries, values, strict=True)
     )
+    program = Program(
+        "integers",
+        (x,),
+        tuple(
+            Store(f"{name}_", ("m",), "int64", s.add(Reduce(fn, "n", x), s.num(1)))
+            for fn, name in folds.items()
+        ),
+    )
+
+    def graph(place: Loop | Split) -> KernelGraph:
+        places = (("m", Grid()), ("n", place))
+        block = BlockGraph(places, (Walk("n", carries),), stores, (Turn("m"),))
+        return KernelGraph("integers", (x,), tuple(t.name for t in stores), (block,))
+
+    return Printed(program, (graph(Loop()), graph(Split())), ({"m": 5, "n": 37}, {"m": 3, "n": 8}))
 
 
 CASES: dict[str, Callable[[], Printed]] = {
@@ -305,4 +335,5 @@ CASES: dict[str, Callable[[], Printed]] = {
     "functions": functions_case,
     "kinds": kinds_case,
     "names": names_case,
+    "integers": integers_case,
 }

@@ -211,10 +211,66 @@ def errors(module: ModuleType, case: Printed) -> None:
             misuse()
 
 
+def memory(module: ModuleType, case: Printed) -> None:
+    """What does not lie in memory as its strides say, and what shares it, is refused."""
+    q, k, v = inputs(case, case.sizes[0], "fp32")
+    shape = module.reference(q, k, v).shape
+    out = torch.empty(shape)
+    strides = (*out.stride()[:-2], 1, 1)
+    bad: list[tuple[str, Callable[[], object]]] = [
+        ("q: expected a CUDA device", lambda: module.attention(*(t.to("meta") for t in (q, k, v)))),
+        ("k: is a lazy negation", lambda: module.attention(q, torch._neg_view(k), v)),
+        ("k: expected a dense tensor", lambda: module.attention(q, k.to_sparse(), v)),
+        ("out: requires grad", lambda: module.attention(q, k, v, out=out.requires_grad_())),
+        (
+            "out: must not share memory with v",
+            lambda: module.attention(q, k, v, out=v.view(-1)[: out.numel()].view(shape)),
+        ),
+        (
+            "out: elements overlap",
+            lambda: module.attention(
+                q, k, v, out=torch.empty(out.numel()).as_strided(shape, strides)
+            ),
+        ),
+        ("plan: expected a Plan", lambda: module.attention(q, k, v, plan="fast")),
+        (
+            "plan: expected a Plan of this file for graph 0 to",
+            lambda: module.attention(q, k, v, plan=module.PLANS[0]._replace(graph=9)),
+        ),
+    ]
+    for message, misuse in bad:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            misuse()
+
+
+def collision(module: ModuleType, case: Printed) -> None:
+    """A second file of the same name says that the operator stays the first one's."""
+    path = Path(module.__file__ or "")
+    other = path.with_name("another.py")
+    text = path.read_text().replace('"""Computes softmax', '"""Also computes softmax')
+    (x,) = inputs(case, case.sizes[0], "fp32")
+    with pytest.warns(UserWarning, match=rf"softmax remains that of {re.escape(str(path))}; call"):
+        second = load(text, other)
+    second.softmax = None  # what its operator would call
+    compare(torch.ops.superopt.softmax(x), module.reference(x), 1e-5, "operator")
+    load(path.read_text(), path)  # the same file again is no collision
+
+
+def large(module: ModuleType, case: Printed) -> None:
+    """Sums and extrema of integers that neither fp32 nor int32 holds."""
+    x = torch.randint(2**24, 2**31 - 1, (5, 37), dtype=torch.int32) | 1
+    for values in (x, -x):
+        wide = values.long()
+        wanted = (wide.sum(1) + 1, wide.amax(1) + 1, wide.amin(1) + 1)
+        for plan in plans(module, case):
+            found = module.integers(values, plan=plan)
+            assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True)), plan
+
+
 def operator(module: ModuleType, case: Printed) -> None:
     """The registered operator gives the same, and tracing knows its outputs."""
     arguments = inputs(case, case.sizes[0], "fp32")
-    op = getattr(torch.ops.superopt, case.program.name)
+    op = getattr(torch.ops.superopt, module.OPERATOR)
     found = op(*arguments)
     compare(
         tuple(found) if isinstance(found, list | tuple) else found,
@@ -277,13 +333,15 @@ def self_tests(module: ModuleType, case: Printed) -> None:
 
 
 SPECIAL: dict[str, list[Callable[[ModuleType, Printed], None]]] = {
-    "attention": [views, errors, operator, dispatch, nan_spreads, self_tests],
-    "softmax": [infinite, nan_spreads, operator],
+    "attention": [views, errors, memory, operator, dispatch, nan_spreads, self_tests],
+    "softmax": [infinite, nan_spreads, operator, collision],
     "rms": [nan_spreads],
     "window": [operator, scalars],
     "decode": [nan_spreads],
     "functions": [huge, nan_spreads],
     "kinds": [operator],
+    "names": [operator, self_tests],
+    "integers": [large],
 }
 
 

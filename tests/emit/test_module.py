@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ from superopt.emit.module import print_graph
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
+from superopt.signature import FILE_NAMES
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
@@ -32,13 +34,15 @@ from tests.emit.cases import CASES
 from tests.emit.cases import whole
 
 CHECKS = {
-    "attention": ("views", "errors", "operator", "dispatch", "nan_spreads", "self_tests"),
-    "softmax": ("infinite", "nan_spreads", "operator"),
+    "attention": ("views", "errors", "memory", "operator", "dispatch", "nan_spreads", "self_tests"),
+    "softmax": ("infinite", "nan_spreads", "operator", "collision"),
     "rms": ("nan_spreads",),
     "window": ("operator", "scalars"),
     "decode": ("nan_spreads",),
     "functions": ("huge", "nan_spreads"),
     "kinds": ("operator",),
+    "names": ("operator", "self_tests"),
+    "integers": ("large",),
 }
 ALL = [f"{n}-{c}" for n in CASES for c in ("fp32", "fp16", "reference", *CHECKS.get(n, ()))]
 
@@ -59,12 +63,30 @@ def test_text_is_plain(name: str) -> None:
     tree = ast.parse(text)
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
     found = {a.name.split(".")[0] for n in imports if isinstance(n, ast.Import) for a in n.names}
-    assert found == {"functools", "math", "os", "sys", "torch", "triton"}
+    assert found == {"functools", "math", "os", "sys", "torch", "triton", "warnings"}
     kernels = [n for n in tree.body if isinstance(n, ast.FunctionDef) and "_g0_k" in n.name]
     loops = (ast.ListComp, ast.GeneratorExp, ast.Lambda, ast.DictComp, ast.SetComp)
     assert kernels
     assert not [n for k in kernels for n in ast.walk(k) if isinstance(n, loops)]
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and not n.body]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_function_can_hide_no_name_of_the_file(name: str) -> None:
+    """What the file defines or takes from Python is refused as a name of a spec."""
+    case = CASES[name]()
+    defined: set[str] = set()
+    for node in ast.parse(case.text()).body:
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                defined |= {alias.name.partition(".")[0] for alias in names}
+                defined |= {alias.asname for alias in names if alias.asname}
+            case ast.FunctionDef(name=own) | ast.ClassDef(name=own):
+                defined.add(own)
+            case ast.Assign(targets=targets):
+                defined |= {t.id for t in targets if isinstance(t, ast.Name)}
+    mine = {n for n in defined if n == case.program.name or re.search(r"_g\d+(_k\d+)?$", n)}
+    assert defined - mine <= FILE_NAMES
 
 
 def test_digest_covers_all_below_the_marker() -> None:

@@ -28,6 +28,12 @@ def test_wrapping_breaks_long_statements() -> None:
     assert wrap("return " + ", ".join(["value"] * 30)).startswith("return (\n")
 
 
+def test_what_cannot_be_broken_stays() -> None:
+    long = "a" * 120
+    for text in (f"{long}[(programs,)](", f"if dtype is None and real in ({long}.dtype,):"):
+        assert wrap(text) == text
+
+
 def test_split_ignores_brackets() -> None:
     assert split("a, f(b, c), d[e, g]", ", ") == ["a", "f(b, c)", "d[e, g]"]
 

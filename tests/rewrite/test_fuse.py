@@ -53,6 +53,18 @@ def test_a_chain_of_folds_may_be_one_walk_or_be_cut_anywhere():
     assert sorted(cuts) == [[1, 1, 1], [1, 2], [2, 1], [3]]
 
 
+def test_no_walk_is_left_without_work():
+    """Stores of one value in several walks all go into the first, so no other is asked for."""
+    (store,) = row_softmax().outputs
+    x = Input("x", ("m", "n"))
+    both = (store, Store("again", ("n", "m"), None, store.value), Store("x2", x.order, None, x))
+    found = groupings(both, ("n",))
+    assert found
+    for passes in found:
+        block = fuse(both, ROWS, (Turn("m"),), passes)
+        assert all(w.carries or w.stores for w in block.walks)
+
+
 def test_a_store_with_the_looped_axis_needs_a_later_walk():
     found = groupings(row_softmax().outputs, ("n",))
     assert shape(found[0]) == [("n", [Fn.MAX, Fn.ADD]), ("n", [])]

@@ -40,6 +40,14 @@ from tests.ugraph.strategies import programs
 
 X = Input("x", ("m", "n"))
 
+COUNT = Carry("count", ("m",), Fn.ADD, samples.where(samples.eq(X, num(0)), num(1), num(0)))
+WHOLE = BlockGraph(
+    (("m", Grid()), ("n", Loop())),
+    (Walk("n", (COUNT, Carry("more", ("m",), Fn.ADD, mul(COUNT.old, num(2))))),),
+    (Store("out", ("m",), "int32", add(COUNT.state, num(1))),),
+    (Turn("m"),),
+)
+
 ODD = BlockGraph(
     (("m", Grid()), ("b", Grid(tiled=False)), ("n", Loop())),
     (
@@ -70,6 +78,7 @@ GRAPHS = [
     samples.rms_linear_one_walk(),
     *launches(samples.online_attention(causal=True, split=True)),
     ODD,
+    WHOLE,
     BlockGraph((), (), ()),
     Config((("m", 64), ("n.part", 2)), 3, 8, 1),
     Config(()),

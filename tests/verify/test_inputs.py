@@ -138,5 +138,18 @@ def test_integers_are_sorted_ids_and_truths_have_families():
     assert not found["keep false in first tile of n"].arrays["keep"][:, :16].any()
 
 
+def test_integers_are_also_beyond_what_fp32_holds():
+    x, byte = Input("x", ("m", "n"), "int32"), Input("byte", ("n",), "int8")
+    value = samples.total("n", samples.mul(x, byte))
+    found = by_name(
+        Program("f", (x, byte), (Store("out", ("m",), "int64", value),)), {"m": 3, "n": 5}
+    )
+    large = found["large x"].arrays["x"]
+    assert (np.abs(large) > 2**24).all()
+    assert (large < 0).any()
+    assert (large.astype(np.float32) != large).any()
+    assert np.abs(found["large byte"].arrays["byte"]).max() <= 127
+
+
 def test_empty_sizes_have_one_family():
     assert list(by_name(samples.row_softmax(), {"m": 3, "n": 0})) == ["ordinary"]

@@ -58,6 +58,9 @@ C = Input("c", ("k", "j"))
 S = Input("s", ("m", "n"))
 V = Input("v", ("n", "e"))
 SINK = Input("sink", ("m",))
+SUM = total("k", exp(A))
+LOG_SUM = Map(Fn.LOG, (SUM,))
+CHOSEN = total("k", where(eq(Index("k"), Input("id", ("i",), "int32")), sub(A, LOG_SUM), num(0)))
 LOG2E, LN2 = Named(Constant.LOG2E), Named(Constant.LN2)
 SCALE = Scalar("scale")
 
@@ -183,6 +186,29 @@ PAIRS: dict[str, tuple[Node, Node]] = {
     "a mask after a scale": (
         softmax(masked(mul(S, rsqrt(Size("n")))), "n"),
         softmax(mul(masked(S), rsqrt(Size("n"))), "n"),
+    ),
+    "an entropy": (
+        total("k", mul(div(exp(A), SUM), sub(A, LOG_SUM))),
+        sub(
+            div(total("k", mul(exp(A), A)), SUM),
+            mul(div(total("k", exp(A)), SUM), mul(Map(Fn.LOG2, (SUM,)), Named(Constant.LN2))),
+        ),
+    ),
+    "a probability raised": (
+        mul(exp(sub(X, log(Y))), sub(X, log(Y))),
+        mul(exp(add(X, mul(num(-1), log(Y)))), add(mul(num(-1), log(Y)), X)),
+    ),
+    "a chosen logarithm": (
+        mul(exp(CHOSEN), mul(CHOSEN, X)),
+        mul(X, mul(exp(CHOSEN), CHOSEN)),
+    ),
+    "the index of a maximum": (
+        Reduce(Fn.MIN, "k", where(eq(A, largest("k", A)), Index("k"), Size("k"))),
+        Reduce(Fn.MIN, "k", where(eq(largest("k", A), A), Index("k"), Size("k"))),
+    ),
+    "a maximum over two axes, one of them empty": (
+        largest("j", largest("k", mul(A, C))),
+        largest("k", largest("j", mul(C, A))),
     ),
     "opposite comparisons": (
         where(Map(Fn.LT, (X, Y)), X, Y),

@@ -16,6 +16,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Constant
@@ -53,6 +54,16 @@ SINK = Input("sink", ("m",))
 
 def silu(x: Node) -> Node:
     return mul(x, Map(Fn.SIGMOID, (x,)))
+
+
+def log(x: Node) -> Node:
+    return Map(Fn.LOG, (x,))
+
+
+def position(which: str) -> Node:
+    """Where a row of ``A`` is not below its neighbour ``B``: the first or the last index."""
+    at = where(Map(Fn.LE, (B, A)), Index("k"), num(-1))
+    return Reduce(Fn.MAX if which == "max" else Fn.MIN, "k", at)
 
 
 def tanh(x: Node) -> Node:
@@ -158,6 +169,9 @@ PAIRS: dict[str, tuple[Node, Node]] = {
         div(total("k", A), where(eq(total("k", A), num(1)), num(1), total("k", B))),
         div(total("k", A), total("k", A)),
     ),
+    "logarithm of another factor": (mul(X, log(Y)), mul(X, log(X))),
+    "base of a logarithm in a product": (mul(X, log(Y)), mul(X, Map(Fn.LOG2, (Y,)))),
+    "last index for the first": (position("min"), position("max")),
     "exponent of a square": (mul(exp(X), exp(X)), exp(mul(X, X))),
 }
 
