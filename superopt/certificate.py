@@ -43,7 +43,8 @@ class Certificate:
     ``program`` and ``graphs`` have the user's names. ``repairs``: those of each graph, in
     canonical names, in which repairs are derived and judged. ``rows``: the dispatch rows.
     ``tuned``: (graph, its Configs) that were executed beside the small ones. ``scalars``:
-    values of run-time scalars. ``seed``: of the executions is one more. ``verdicts``: by case.
+    values of run-time scalars. ``seed``: the search's; the executions draw by the next one.
+    ``verdicts``: by case, for readers of the file; they are not read back.
     """
 
     program: Program
@@ -57,7 +58,6 @@ class Certificate:
     executed: tuple[str, ...] = ()
     not_executed: tuple[str, ...] = ()
     kernel_sha256: str = ""
-    body_digest: str = ""
 
 
 def certificate_path(kernel: Path) -> Path:
@@ -135,7 +135,6 @@ def read_certificate(kernel: Path) -> Certificate:
             executed=tuple(record["executed"]),
             not_executed=tuple(record["not_executed"]),
             kernel_sha256=record["kernel_sha256"],
-            body_digest=record["body_digest"],
         )
     except UserError:
         raise

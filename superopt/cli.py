@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 from typing import Any
 from typing import NoReturn
-from typing import Optional
 
 import typer
 
@@ -28,9 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# typer reads annotations at run time, where `X | None` of a Path is fine but must be spelled out.
 _OutOption = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(readable=False, help="Directory of the run (default: runs/<function>)."),
 ]
 

@@ -137,7 +137,6 @@ def search_function(
         SpecError: the reference disagrees with the algebra.
     """
     clock = Clock(budget)
-    searches: list[_CaseSearch] = []
     interrupted = False
     program, names = canonical(spec.program)
     scratch = directory / "candidates"
@@ -145,8 +144,6 @@ def search_function(
     with Runner() as runner, Compiler(jobs) as compiler:
         examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
         searches = [_CaseSearch(case, examiner, device, listener, clock) for case in cases]
-        results: list[CaseRun] = []
-        kernel: Path | None = None
         try:
             runner.start()
             compiler.start()
@@ -161,8 +158,7 @@ def search_function(
                 listener.done(one.result())
             listener.stage("writing and checking the kernel file")
             with clock.of("assemble"):
-                results = [one.result() for one in searches]
-                kernel, results = assemble(spec, results, examiner, directory)
+                kernel, results = _assembled(spec, searches, examiner, directory)
         except KeyboardInterrupt:
             interrupted = True
             listener.stage("interrupted: keeping what is verified; once more to give that up")
@@ -182,6 +178,19 @@ def search_function(
     )
 
 
+def _assembled(
+    spec: Spec, searches: list[_CaseSearch], examiner: Examiner, directory: Path
+) -> tuple[Path | None, list[CaseRun]]:
+    """The kernel file and the results. A case whose verified candidates all fail in the file
+    goes on with its next ones."""
+    while True:
+        kernel, results = assemble(spec, [s.result() for s in searches], examiner, directory)
+        lost = [s for s, r in zip(searches, results, strict=True) if s.lost(r)]
+        found = [s.more() for s in lost]
+        if not any(found):
+            return kernel, results
+
+
 class _CaseSearch:
     """The search of one case. ``result`` is right at any time, so an interrupt loses nothing."""
 
@@ -190,6 +199,7 @@ class _CaseSearch:
     ) -> None:
         self.case, self.examiner, self.device = case, examiner, device
         self.listener, self.clock = listener, clock
+        self.sizes = {a: case.sizes[u] for a, u in examiner.names.axes.items()}  # canonical names
         self.counts = Counts(complete=False)
         self.built: list[Built] = []
         self.examined: dict[int, Candidate] = {}
@@ -203,15 +213,14 @@ class _CaseSearch:
         self._examine()
 
     def _explore(self) -> None:
-        sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
         self.listener.stage("rewriting")
         with self.clock.of("rewrite"):
-            found = [lowered(f) for f in forms(self.examiner.program, FORMS, sizes=sizes)]
+            found = [lowered(f) for f in forms(self.examiner.program, FORMS, sizes=self.sizes)]
         self.listener.stage("building candidates")
         with self.clock.of("search"):
             space = search(
                 found,
-                sizes,
+                self.sizes,
                 self.case.dtype or "bf16",
                 self.device,
                 self.clock.budget.candidates,
@@ -230,6 +239,8 @@ class _CaseSearch:
         """Verifies in the order of the model."""
         self.built.sort(key=lambda b: b.estimate.us)
         for index in self._order():
+            if index in self.examined:
+                continue
             if self.clock.over and self.examined:
                 return
             built = self.built[index]
@@ -246,13 +257,25 @@ class _CaseSearch:
                 self.first_verified = self.first_verified or time.monotonic()
                 self.listener.verified(candidate.model_us, candidate.share)
 
+    def lost(self, result: CaseRun) -> bool:
+        """Takes note of the candidates that ``result`` refuses; whether that cost the winner."""
+        before = dict(self.examined)
+        for index, candidate in enumerate(result.candidates):
+            if index in self.examined and candidate.stage is Stage.REFUSED:
+                self.examined[index] = candidate
+        return result.winner is None and before != self.examined
+
+    def more(self) -> bool:
+        """Examines further candidates; whether one was verified."""
+        self._examine()
+        return any(c.stage is Stage.VERIFIED for c in self.examined.values())
+
     def _order(self) -> Iterator[int]:
         """Which candidates to examine: the fastest ones of different structure until enough are
         verified. A small budget asks for fewer of them, and one that the search would drop
         next to a verified one is not worth the time."""
-        sizes = {a: self.case.sizes[u] for a, u in self.examiner.names.axes.items()}
         wanted = min(FINALISTS, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
-        for group in structures(self.built, sizes)[:EXAMINED]:
+        for group in structures(self.built, self.sizes)[:EXAMINED]:
             verified = [c for c in self.examined.values() if c.stage is Stage.VERIFIED]
             enough = SLACK * min((c.model_us for c in verified), default=float("inf"))
             if len(verified) >= wanted or self.built[group[0]].estimate.us > enough:

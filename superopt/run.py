@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import field
 from enum import Enum
 from pathlib import Path
 
@@ -104,7 +103,7 @@ class Run:
     directory: Path
     kernel: Path | None = None
     interrupted: bool = False
-    seconds: tuple[tuple[str, float], ...] = field(default=())
+    seconds: tuple[tuple[str, float], ...] = ()
 
     @property
     def verified(self) -> bool:

@@ -76,6 +76,12 @@ def read_signature(
             f"a kernel file needs the name {function.__name__!r} itself; name the spec otherwise",
             where,
         )
+    if not function.__name__.isascii():
+        raise SpecError(
+            f"the name {function.__name__!r} has letters outside of ASCII, which a compiler does "
+            f"not read in the name of a kernel; axes and tensors may have them",
+            where,
+        )
     try:
         hints = typing.get_type_hints(function, localns=dict(local_names), include_extras=True)
     except Exception as error:  # evaluating annotations runs the user's text

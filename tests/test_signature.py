@@ -24,6 +24,14 @@ BAD = {
         """,
         "a kernel file needs the name 'triton' itself; name the spec otherwise",
     ),
+    "letters in the name of a kernel": (
+        """
+        @spec(cases=[Case("c", α=4)])
+        def größe(x: Annotated[Tensor, "α"]) -> Annotated[Tensor, "α"]:  # HERE
+            return x
+        """,
+        "the name 'größe' has letters outside of ASCII",
+    ),
     "name of a function of Python": (
         """
         @spec(cases=[Case("c", m=4)])

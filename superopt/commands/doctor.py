@@ -10,6 +10,9 @@ from importlib.metadata import version
 from rich.console import Console
 from rich.table import Table
 
+from superopt.device import TARGETS
+from superopt.device import target
+
 # README.md holds the same list; a test compares them.
 NOT_SUPPORTED = (
     ("paged and ragged inputs, embedding look-ups", "the language has no gathers yet"),
@@ -63,9 +66,6 @@ def _packages() -> Table:
 
 def _abilities() -> Table:
     import torch
-
-    from superopt.device import TARGETS
-    from superopt.device import target
 
     gpu = torch.cuda.is_available()
     table = Table("ability", "here", title="what this machine can do")

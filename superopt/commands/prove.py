@@ -6,14 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from superopt.verify.laws import prove_all
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 
 
 def run_prove() -> int:
     """Print a line a law; 0 if each is proved, else 1."""
-    from superopt.verify.laws import prove_all
-
     table = Table("law", "verdict", "seconds", title="laws")
     failed = 0
     for name, verdict, seconds in prove_all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from superopt.emit.expression import Expressions
+from superopt.emit.expression import integer_unit
 from superopt.emit.kernel import Kernel
 from superopt.emit.program import Frame
 from superopt.emit.scalar import numeral
@@ -87,7 +88,10 @@ class _Block:
         states = {c.name: frame.names.fresh(c.name) for c in walk.carries}
         dims = {c.name: tuple(a for a in frame.order if a in c.over) for c in walk.carries}
         for carry in walk.carries:
-            full = f"{values.shape(dims[carry.name])}, {numeral(carry.fold.unit)}, tl.float32"
+            real = carry.state.kind is Kind.REAL
+            unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
+            kind = "tl.float32" if real else "tl.int64"
+            full = f"{values.shape(dims[carry.name])}, {unit}, {kind}"
             frame.lines.line(f"{states[carry.name]} = tl.full({full})")
         first = frame.names.fresh(f"{stem}_first")
         frame.begin(axis, first)
@@ -103,7 +107,7 @@ class _Block:
             head = f"for {first} in range({begin}, {end}, {tile}):"
         late: list[str] = []
         for carry in walk.carries:
-            values.define(carry.old, Value(states[carry.name], dims[carry.name], Kind.REAL))
+            values.define(carry.old, Value(states[carry.name], dims[carry.name], carry.old.kind))
         for carry in walk.carries:
             late += self._update(walk, carry, states[carry.name], dims[carry.name])
         for store in walk.stores:
@@ -115,32 +119,33 @@ class _Block:
         frame.lines.line(head)
         frame.lines.lines += body.lines
         for carry in walk.carries:
-            values.define(carry.state, Value(states[carry.name], dims[carry.name], Kind.REAL))
+            final = Value(states[carry.name], dims[carry.name], carry.state.kind)
+            values.define(carry.state, final)
 
     def _update(self, walk: Walk, carry: Carry, state: str, dims: tuple[str, ...]) -> list[str]:
         """Prints the new value of a carry; returns what must wait for the end of the body."""
         values = self.values
-        kept = values.real(carry.kept(walk.components))
+        kept = values.value(carry.kept(walk.components))
         fold = Reduce(carry.fold, walk.axis, carry.term)
         new = values.product(fold, kept)
         if new is None:
-            part = values.real(fold)
+            part = values.value(fold)
             both = [kept, part]
             text = FOLD_TEXT[carry.fold].format(
                 kept.along(values.union(both)), part.along(values.union(both))
             )
-            new = Value(text, values.union(both), Kind.REAL, closed=False)
+            new = Value(text, values.union(both), fold.kind, closed=False)
         if new.dims != dims:
             raise NotEmittable(f"carry {carry.name!r} varies over {new.dims}, not over {dims}")
         body = self.frame.inner
         assert body is not None
         if not self._old_is_read_later(walk, carry):
             body.line(f"{state} = {new.text}")
-            values.define(carry.state, Value(state, dims, Kind.REAL))
+            values.define(carry.state, Value(state, dims, carry.state.kind))
             return []
         name = self.frame.names.fresh(f"{carry.name}_new")
         body.line(f"{name} = {new.text}")
-        values.define(carry.state, Value(name, dims, Kind.REAL))
+        values.define(carry.state, Value(name, dims, carry.state.kind))
         return [f"{state} = {name}"]
 
     def _old_is_read_later(self, walk: Walk, carry: Carry) -> bool:

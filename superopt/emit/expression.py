@@ -322,8 +322,10 @@ class Expressions:
         if (product := self.product(node)) is not None:
             return product
         value = self._as(node.kind, node.arg)
+        if node.kind is Kind.INT:  # a sum of many needs the room
+            value = Value(f"{value.operand}.to(tl.int64)", value.dims, Kind.INT)
         if not _vanishes(node.fn, node.axis, node.arg):
-            unit = numeral(node.fn.unit) if node.kind is Kind.REAL else _integer_unit(node)
+            unit = numeral(node.fn.unit) if node.kind is Kind.REAL else integer_unit(node.fn)
             value = self._masked(node.arg, value, node.axis, unit)
         if need := FOLD_NEEDS.get(node.fn):
             self.frame.helpers[need] = None
@@ -382,6 +384,6 @@ def _vanishes(fold: Fn, axis: str, term: Node) -> bool:
     return fold is Fn.ADD and all(isinstance(f, Input) and axis in f.order for f in factors(term))
 
 
-def _integer_unit(node: Reduce) -> str:
-    """The unit of a fold of integers; int32 has no infinity, so its ends stand for it."""
-    return {Fn.ADD: "0", Fn.MUL: "1", Fn.MAX: "-2147483648", Fn.MIN: "2147483647"}[node.fn]
+def integer_unit(fold: Fn) -> str:
+    """The unit of a fold of integers; they have no infinity, so the ends of int64 stand for it."""
+    return {Fn.ADD: "0", Fn.MUL: "1", Fn.MAX: f"{-(2**63)}", Fn.MIN: f"{2**63 - 1}"}[fold]

@@ -9,6 +9,7 @@ from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import TileArgument
 from superopt.emit.names import RESERVED
 from superopt.emit.names import Namer
+from superopt.emit.names import ascii_name
 from superopt.emit.number import python_number
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text
@@ -297,9 +298,9 @@ def print_operator(program: Program, names: HostNames, default: str) -> str:
     arguments = []
     for param in program.params:
         if isinstance(param, Input):
-            arguments.append(f"Tensor {_ascii(names.tensors[param.name])}")
+            arguments.append(f"Tensor {ascii_name(names.tensors[param.name])}")
         else:
-            arguments.append(f"{kinds[param.dtype]} {_ascii(names.scalars[param.name])}")
+            arguments.append(f"{kinds[param.dtype]} {ascii_name(names.scalars[param.name])}")
     count = len(program.outputs)
     result = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
     public = ", ".join(parameters(program, names))
@@ -321,14 +322,12 @@ def print_operator(program: Program, names: HostNames, default: str) -> str:
         out.line(f"return {', '.join(found)}")
     out.line()
     out.line()
-    out.line(f'OPERATOR = "{_ascii(program.name)}"  # torch.ops.superopt.{_ascii(program.name)}')
+    out.line(
+        f'OPERATOR = "{ascii_name(program.name)}"  # torch.ops.superopt.{ascii_name(program.name)}'
+    )
     out.line(f'SCHEMA = "({", ".join(arguments)}) -> {result}"')
     out.line("_register(OPERATOR, SCHEMA, _operator, _fake)")
     return out.text()
-
-
-def _ascii(name: str) -> str:
-    return name.encode("ascii", "backslashreplace").decode().replace("\\", "_")
 
 
 def _has_case(program: Program) -> bool:

@@ -11,6 +11,7 @@ from superopt.emit.launcher import host_names
 from superopt.emit.launcher import print_launcher
 from superopt.emit.launcher import print_operator
 from superopt.emit.launcher import print_runner
+from superopt.emit.names import ascii_name
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.emit.runtime import ARITHMETIC
@@ -49,7 +50,7 @@ import triton.language as tl
 
 def function_name(graph: str, index: int, launch: int) -> str:
     """The printed function of launch number ``launch`` of graph number ``index`` of a file."""
-    return f"{graph}_g{index}_k{launch}"
+    return f"{ascii_name(graph)}_g{index}_k{launch}"
 
 
 def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:

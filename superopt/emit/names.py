@@ -21,6 +21,11 @@ RESERVED = frozenset(
 )
 
 
+def ascii_name(name: str) -> str:
+    """``name`` for compilers that read ASCII only; other letters become their numbers."""
+    return name.encode("ascii", "backslashreplace").decode().replace("\\", "_")
+
+
 class Namer:
     """Hands out identifiers of one scope: the wished name, or it with a number behind."""
 

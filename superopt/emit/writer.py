@@ -54,7 +54,9 @@ def wrap(text: str, depth: int = 0, width: int = 100) -> str:
         if text.startswith("return "):
             items = _filled(split(text.removeprefix("return "), ", "), width - len(INDENT) * 2)
             return "\n".join(["return (", *(INDENT + line for line in items), ")"])
-        if not found:  # a list of arguments, or nothing that could be broken
+        if not found and not text.endswith(","):  # nothing that could be broken
+            return text
+        if not found:  # a list of arguments
             return "\n".join(
                 _filled(split(text.removesuffix(","), ", "), width - len(INDENT * depth))
             )

@@ -120,7 +120,9 @@ def to_old(node: Node, names: frozenset[str] | None = None) -> Node:
     """``node`` with the new states (of ``names``, default all) replaced by the old ones."""
     states = [n for n in topo([node]) if isinstance(n, State) and not n.old]
     by: dict[Node, Node] = {
-        s: State(s.carry, s.over, old=True) for s in states if names is None or s.carry in names
+        s: State(s.carry, s.over, True, s.whole)
+        for s in states
+        if names is None or s.carry in names
     }
     return substitute(node, by)
 

@@ -60,11 +60,10 @@ def _case(result: CaseRun) -> Iterator[str]:
     yield f"## Case {case.name} ({sizes}, {case.dtype}{', tf32' if case.tf32 else ''})"
     yield ""
     yield from _funnel(result)
+    yield ""
     if result.winner is None:
-        yield ""
         yield _no_winner(result)
     else:
-        yield ""
         yield from _winner(result.winner)
     yield ""
     yield from _others(result)

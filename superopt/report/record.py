@@ -152,13 +152,6 @@ def config_record(config: Config) -> dict[str, Any]:
     }
 
 
-def config_from(record: dict[str, Any]) -> Config:
-    """The inverse of ``config_record``."""
-    return Config(
-        tuple(record["tiles"].items()), record["parts"], record["warps"], record["stages"]
-    )
-
-
 def verdict_record(verdict: Verdict) -> tuple[str, dict[str, Any]]:
     """A verdict as (word, fields)."""
     return type(verdict).__name__, asdict(verdict)

@@ -53,7 +53,7 @@ def candidates(found: Saturated, program: Program, elements: Sizes, most: int) -
     written = {graph.find(cid): graph.canonical(node) for cid, node in found.written.items()}
     cheap = cheapest(graph, elements)
     seen: dict[Program, Candidate] = {}
-    queue: list[tuple[Rank, int, int]] = []
+    queue: list[tuple[Rank, int]] = []  # the last is a position in ``choices``
     choices: list[Choice] = []
     best_of: dict[Shape, Rank] = {}
 
@@ -67,14 +67,14 @@ def candidates(found: Saturated, program: Program, elements: Sizes, most: int) -
             return  # a poor variant: it is a candidate, but leads nowhere new
         if known is None or made.rank < known:
             best_of[made.shape] = made.rank
+        heapq.heappush(queue, (made.rank, len(choices)))
         choices.append(choice)
-        heapq.heappush(queue, (made.rank, len(choices), len(choices) - 1))
 
     meet({**cheap, **written})
     meet(cheap)
     tried = 0
     while queue and tried < most:
-        _, _, index = heapq.heappop(queue)
+        _, index = heapq.heappop(queue)
         for choice in _neighbours(found, choices[index]):
             tried += 1
             meet(choice)

@@ -162,7 +162,6 @@ def of_map(fn: Fn, args: Sequence[Facts], kind: Kind, same: bool = False) -> Fac
     """Facts of ``fn(args)``. ``same``: a product in which every factor occurs in pairs."""
     axes: Axes = frozenset().union(*(a.axes for a in args))
     known: Known = {}
-
     learn = _Learn(known)
     if fn in TABLE:
         TABLE[fn](args, learn)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from superopt.rewrite.extract import ordered
 from superopt.rewrite.forms import Form
 from superopt.rewrite.forms import Step
 from superopt.rewrite.rule import Pattern
@@ -136,18 +137,18 @@ class _Lowering:
                 return Map(Fn.EXP2, (self.scaled(x),))
             case Map(fn=Fn.EXP, args=(x,)):
                 # A difference is small where its terms are large: it is scaled as a whole.
-                return Map(Fn.EXP2, (ordered(Fn.MUL, LOG2E, self.natural(x)),))
+                return Map(Fn.EXP2, (ordered(Fn.MUL, (LOG2E, self.natural(x))),))
             case Map(fn=Fn.LOG, args=(x,)):
-                return ordered(Fn.MUL, LN2, Map(Fn.LOG2, (self.natural(x),)))
+                return ordered(Fn.MUL, (LN2, Map(Fn.LOG2, (self.natural(x),))))
             case Map(fn=Fn.EQ, args=args) if any(_infinite(a) for a in args) and any(
                 a in self.moved for a in args
             ):
                 # A positive scale keeps infinities, so the moved value can be asked itself.
-                return ordered(Fn.EQ, *(self.scaled(a) if a in self.moved else a for a in args))
+                return ordered(Fn.EQ, tuple(self.scaled(a) if a in self.moved else a for a in args))
             case Reduce() if node in self.moved:
-                return ordered(Fn.MUL, LN2, self.scaled(node))
+                return ordered(Fn.MUL, (LN2, self.scaled(node)))
             case Map(fn=fn, args=args) if fn.value.commutative:
-                return ordered(fn, *(self.natural(a) for a in args))
+                return ordered(fn, tuple(self.natural(a) for a in args))
             case Map(args=args):
                 return rebuild(node, tuple(self.natural(a) for a in args))
             case Reduce(arg=arg):
@@ -160,19 +161,19 @@ class _Lowering:
             case Const(value=value) if value == 0 or _infinite(node):
                 return node
             case Map(fn=Fn.ADD | Fn.SUB as fn, args=(a, b)) if absorbs(node):
-                return ordered(fn, self.scaled(a), self.scaled(b))
+                return ordered(fn, (self.scaled(a), self.scaled(b)))
             case Map(fn=Fn.WHERE, args=(test, a, b)) if absorbs(node):
                 return Map(Fn.WHERE, (self.natural(test), self.scaled(a), self.scaled(b)))
             case Map(fn=Fn.MUL, args=(a, b)) if (small := _smaller(node)) is not None:
                 other = b if small is a else a
-                return ordered(Fn.MUL, self.scaled(small), self.natural(other))
+                return ordered(Fn.MUL, (self.scaled(small), self.natural(other)))
             case Map(fn=Fn.LOG, args=(x,)):
                 return Map(Fn.LOG2, (self.natural(x),))
             case Reduce(fn=Fn.MAX | Fn.MIN as fn, axis=axis, arg=arg) if absorbs(arg):
                 self.moved.add(node)
                 return Reduce(fn, axis, self.scaled(arg))
             case _:
-                return ordered(Fn.MUL, LOG2E, self.natural(node))
+                return ordered(Fn.MUL, (LOG2E, self.natural(node)))
 
 
 def absorbs(node: Node) -> bool:
@@ -192,8 +193,6 @@ def absorbs(node: Node) -> bool:
             return all(absorbs(x) for x in (a, b))
         case Map(fn=Fn.LOG):
             return True
-        case Reduce(fn=Fn.MAX | Fn.MIN, arg=arg):
-            return absorbs(arg)
         case _:
             return False
 
@@ -212,8 +211,3 @@ def _infinite(node: Node) -> bool:
     return (
         isinstance(node, Const) and not isinstance(node.value, Fraction) and abs(node.value) == INF
     )
-
-
-def ordered(fn: Fn, *args: Node) -> Node:
-    """``fn`` of ``args``, by key where the order means nothing (as in canonical programs)."""
-    return Map(fn, tuple(sorted(args, key=lambda n: n.key)) if fn.value.commutative else args)

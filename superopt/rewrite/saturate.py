@@ -72,7 +72,7 @@ def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = Non
         found.written[cid] = graph.nodes(cid)[0]
     chosen = RULES.values() if laws is None else laws
     matchers = {r.name: Matcher(r) for r in chosen if not (r.structural or r.lowering)}
-    seen: set[tuple[str, ENode, Found | None]] = set()
+    seen: set[tuple[str, ENode, Found]] = set()
     for _ in range(budget.rounds):
         before = (graph.size, len(graph.classes))
         cut = _flatten(graph, budget)
@@ -121,7 +121,7 @@ def _round(
     graph: EGraph,
     matchers: dict[str, Matcher],
     budget: Budget,
-    seen: set[tuple[str, ENode, Found | None]],
+    seen: set[tuple[str, ENode, Found]],
 ) -> bool:
     """Search all laws on the graph as it is, then apply what was found.
 
@@ -253,6 +253,6 @@ def _all(graph: EGraph) -> list[tuple[int, ENode]]:
     return [(cid, node) for cid, cls in graph.classes.items() for node in cls.nodes]
 
 
-def _frozen(found: Found) -> Found | None:
+def _frozen(found: Found) -> Found:
     """The match as a hashable value."""
     return Found(tuple(found.binding.items()), found.rest, found.axes)  # type: ignore[arg-type]

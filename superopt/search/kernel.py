@@ -66,7 +66,6 @@ class Refused:
 
     stage: str
     why: str
-    block: BlockGraph | None
 
 
 Repaired = dict[object, tuple[BlockGraph, tuple[Repair, ...]] | NoRepair]
@@ -138,19 +137,19 @@ class Kernels:
         try:
             block = fuse(stores, placement.places, placement.order, choice.passes)
         except NoFusion as error:
-            return Refused("fuse", str(error), None)
+            return Refused("fuse", str(error))
         try:
             fixed, repairs = self._repair(block)
         except NoRepair as error:
-            return Refused("repair", str(error), block)
+            return Refused("repair", str(error))
         ready = longest_first(narrow(fixed))
         if problems := check(ready):
-            return Refused("check", problems[0], ready)
+            return Refused("check", problems[0])
         case = self.case
         try:
             _, ladder = options(ready, case.sizes, case.dtype, case.device, case.tf32)
         except DoesNotFit as error:
-            return Refused("fit", str(error), ready)
+            return Refused("fit", str(error))
         return Made(ready, tuple(ladder), repairs)
 
     def _repair(self, block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:

@@ -46,13 +46,10 @@ STATIC_SHARED = 1024  # scratch of reductions
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the model says. ``us``: the whole graph; ``by``: microseconds per resource, of all
-    launches (they overlap within a launch, so they do not add up to ``us``);
-    ``share_of_roofline``: the
-    least time that parameters, outputs and matrix products need (``roofline``), over ``us``."""
+    """What the model says. ``us``: the whole graph; ``share_of_roofline``: the least time that
+    parameters, outputs and matrix products need (``roofline``), over ``us``."""
 
     us: float
-    by: tuple[tuple[str, float], ...]
     share_of_roofline: float
 
 
@@ -127,8 +124,7 @@ def total(
 ) -> Estimate:
     """The estimate of ``graph`` from the times and counts of each of its launches."""
     us = sum(t["total"] for t in times)
-    by = tuple((k, sum(t[k] for t in times)) for k in times[0] if k != "total")
-    return Estimate(us, by, min(1.0, roofline(graph, costs, dtype, device) / us))
+    return Estimate(us, min(1.0, roofline(graph, costs, dtype, device) / us))
 
 
 def operand(dtype: str, tf32: bool) -> str:

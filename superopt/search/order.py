@@ -26,10 +26,9 @@ class Queue(Generic[T]):
         heappush(self._heap, (round(bound, 6), rank, self._arrived, entry))
         self._arrived += 1
 
-    def pop(self) -> tuple[float, T]:
-        """The entry with the least bound, and the bound."""
-        bound, _, _, entry = heappop(self._heap)
-        return bound, entry
+    def pop(self) -> T:
+        """Takes out the entry with the least bound."""
+        return heappop(self._heap)[-1]
 
     @property
     def least(self) -> float:

@@ -19,20 +19,21 @@ from superopt.ugraph.levels import KernelGraph
 class Built:
     """A candidate that can be verified and printed.
 
-    ``configs``: one Config per launch, the best by the model; ``ladders``: per kernel that one
-    and smaller ones.
-    ``form``: number of the form it comes from; ``derivation``: the steps that led to that.
-    ``bound``: the lower bound (microseconds) under which it was tried.
+    ``ladders``: per kernel the ways to launch it, the best by the model first. ``form``: number
+    of the form it comes from; ``derivation``: the steps that led to that.
     """
 
     graph: KernelGraph
-    configs: tuple[Config, ...]
+    ladders: tuple[Ladder, ...]
     estimate: Estimate
     repairs: tuple[Repair, ...]
     derivation: Sequence[Any]
     form: int
-    bound: float
-    ladders: tuple[Ladder, ...] = ()
+
+    @property
+    def configs(self) -> tuple[Config, ...]:
+        """One Config per launch, the best by the model."""
+        return tuple(c for ladder in self.ladders for c in ladder[0])
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Counts:
     kernels: int = 0
 
     @property
-    def add_up(self) -> bool:
+    def adds_up(self) -> bool:
         """Whether every candidate is accounted for."""
         done = self.built + self.rejected.total() + self.pruned.total() + self.duplicates
         return self.seen == done + self.open

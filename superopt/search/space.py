@@ -111,16 +111,16 @@ class Search:
             if self._queue.least > self.best * self.slack:
                 yield from self._prune()
                 return
-            bound, entry = self._queue.pop()
+            entry = self._queue.pop()
             self.counts.open -= 1
             match entry:
                 case _Whole(cut=Cut(kernels=(stores,))) if self.kernels.choices(stores):
                     self._open(entry.form, stores)
                     continue
                 case _Whole(cut=cut):
-                    outcome = self._cut(entry.form, cut, bound)
+                    outcome = self._cut(entry.form, cut)
                 case _Mapped():
-                    outcome = self._mapping(entry, bound)
+                    outcome = self._mapping(entry)
             if outcome is not None:
                 left -= not isinstance(outcome, Pruned)
                 yield outcome
@@ -155,19 +155,19 @@ class Search:
         for stage in dict.fromkeys(stages):
             yield Pruned(stage, stages.count(stage), least)
 
-    def _mapping(self, entry: _Mapped, bound: float) -> Outcome | None:
+    def _mapping(self, entry: _Mapped) -> Outcome | None:
         choice = self.kernels.choices(entry.stores)[entry.index]
         match self._make(entry.stores, entry.index):
             case Refused() as refused:
                 return self._reject(refused.stage, refused.why, described(choice))
             case Made() as made:
-                return self._built(entry.form, [made], bound)
+                return self._built(entry.form, [made])
 
     def _make(self, stores: tuple[Store, ...], index: int) -> Made | Refused:
         self.counts.kernels += not self.kernels.known(stores, index)
         return self.kernels.make(stores, index)
 
-    def _cut(self, form: int, cut: Cut, bound: float) -> Outcome | None:
+    def _cut(self, form: int, cut: Cut) -> Outcome | None:
         """A cut of several kernels, each at its best mapping (their times add up)."""
         made: list[Made] = []
         for number, stores in enumerate(cut.kernels):
@@ -180,7 +180,7 @@ class Search:
             if (least := sum(m.us for m in made) + rest) > self.best * self.slack:
                 self.counts.pruned["cut"] += 1
                 return Pruned("cut", 1, least)
-        return self._built(form, made, bound)
+        return self._built(form, made)
 
     def _fastest(self, stores: tuple[Store, ...]) -> Made | Refused:
         """The kernel's best mapping by the model; the first refusal if none can go on."""
@@ -194,13 +194,13 @@ class Search:
                     best = made if best is None or made.us < best.us else best
                 case Refused() as refused:
                     refusal = refusal or refused
-        return best or refusal or Refused("mapping", self.kernels.why_none(stores), None)
+        return best or refusal or Refused("mapping", self.kernels.why_none(stores))
 
     def _reject(self, stage: str, why: str, text: str) -> Rejected:
         self.counts.rejected[stage, why] += 1
         return Rejected(stage, why, text)
 
-    def _built(self, form: int, made: Sequence[Made], bound: float) -> Built | None:
+    def _built(self, form: int, made: Sequence[Made]) -> Built | None:
         program = self.forms[form].program
         graph = KernelGraph(
             program.name,
@@ -224,13 +224,11 @@ class Search:
         self.counts.built += 1
         return Built(
             graph,
-            tuple(c for o in first for c in o.configs),
+            tuple(tuple(o.configs for o in m.options) for m in made),
             estimate,
             tuple(r for m in made for r in m.repairs),
             self.forms[form].steps,
             form,
-            bound,
-            tuple(tuple(o.configs for o in m.options) for m in made),
         )
 
 

@@ -32,6 +32,7 @@ from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.split import part_axis
 from superopt.ugraph.walk import topo
 
 # How a factor may act on the components of a carry: what distributes over its fold.
@@ -195,7 +196,7 @@ class _Checker:
                 for carry in walk.carries:
                     # Every part writes the states of its carries, once per program.
                     for lost in self.grid:
-                        if lost not in carry.over:
+                        if lost not in carry.over and lost != part_axis(axis):
                             yield (
                                 f"carry {carry.name!r} of the split {axis!r} lacks the grid axis "
                                 f"{lost!r}: several programs would write its partial state"

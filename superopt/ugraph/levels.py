@@ -23,6 +23,7 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,12 @@ class Carry:
     @property
     def state(self) -> State:
         """The value after the tile in hand (after the walk: the final value)."""
-        return State(self.name, self.over)
+        return State(self.name, self.over, whole=self.term.kind is Kind.INT)
 
     @property
     def old(self) -> State:
         """The value before the tile in hand."""
-        return State(self.name, self.over, old=True)
+        return State(self.name, self.over, True, self.term.kind is Kind.INT)
 
     def kept(self, components: dict[str, Carry]) -> Node:
         """What remains of the old state under the new values of the producers.

@@ -196,8 +196,8 @@ class _Renaming:
                 return Size(self._axis(axis))
             case Index(axis=axis):
                 return Index(self._axis(axis))
-            case State(carry=carry, over=over, old=old):
-                return State(self._carry(carry), self._order(over), old)
+            case State(carry=carry, over=over, old=old, whole=whole):
+                return State(self._carry(carry), self._order(over), old, whole)
             case _:
                 return node
 

@@ -141,16 +141,19 @@ class Index(Node):
 class State(Node):
     """The value of a carry: ``old`` before the tile in hand is absorbed, else after it.
 
-    After the walk (epilogue, later walks) ``old=False`` is the final value. Only block
-    graphs contain it.
+    After the walk (epilogue, later walks) ``old=False`` is the final value. ``whole``: it is
+    an integer, and is kept as one. Only block graphs contain it.
     """
 
     carry: str
     over: tuple[str, ...]
     old: bool = False
+    whole: bool = False
 
     def __post_init__(self) -> None:
-        self._complete(set(self.over), Kind.REAL, self.carry, " ".join(self.over), self.old)
+        kind = Kind.INT if self.whole else Kind.REAL
+        facts = (self.carry, " ".join(self.over), self.old, *(["whole"] if self.whole else ()))
+        self._complete(set(self.over), kind, *facts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

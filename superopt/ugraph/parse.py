@@ -347,9 +347,9 @@ class _Reader:
                 node = Size(line.name())
             case "index":
                 node = Index(line.name())
-            case "new" | "old":
+            case "new" | "old" | "new_int" | "old_int":
                 carry, over = line.name(), self._axes(line)
-                node = State(carry, over, old=word == "old")
+                node = State(carry, over, word.startswith("old"), word.endswith("_int"))
             case _ if word in BY_SYMBOL:
                 args = [self._node(line)]
                 while line.accept(","):

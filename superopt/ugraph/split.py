@@ -17,6 +17,7 @@ from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
@@ -45,7 +46,13 @@ def _expand(block: BlockGraph, axis: str, prefix: str) -> list[BlockGraph]:
     (walk,) = block.walks
     part = part_axis(axis)
     partials = {
-        c.name: Store(f"{prefix}_{c.name}", (part, *c.over), "fp32", c.state) for c in walk.carries
+        c.name: Store(
+            f"{prefix}_{c.name}",
+            (part, *c.over),
+            "fp32" if c.state.kind is Kind.REAL else "int64",
+            c.state,
+        )
+        for c in walk.carries
     }
     parts = BlockGraph(
         places=((part, Grid(tiled=False)), *block.places),

@@ -135,8 +135,9 @@ def _node(node: Node, parts: list[str]) -> str:
             return f"size({axis})"
         case Index(axis=axis):
             return f"index({axis})"
-        case State(carry=carry, over=over, old=old):
-            return f"{'old' if old else 'new'}({tensor(carry, over, None)})"
+        case State(carry=carry, over=over, old=old, whole=whole):
+            word = f"{'old' if old else 'new'}{'_int' if whole else ''}"
+            return f"{word}({tensor(carry, over, None)})"
         case Hole(name=name):
             return f"?{name}"
         case Reduce(fn=fn, axis=axis):

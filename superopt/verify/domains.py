@@ -110,7 +110,7 @@ class ShakenDomain(FloatDomain):
             error = np.where(np.isfinite(walk), walk, 0) * _U if terms > 1 else 0.0
             return self._shaken(total + error * self._random.uniform(-1, 1, total.shape))
 
-    def _off(self, value: Array, relative: float) -> Array:
+    def _off(self, value: Array, relative: float | Array) -> Array:
         """``value`` with a random relative error, except where it is a number like 0 or 1."""
         exact = value == np.rint(value)
         error = 1 + relative * self._random.uniform(-1, 1, value.shape)

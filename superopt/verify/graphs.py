@@ -24,6 +24,7 @@ from superopt.verify.bound import RoundBound
 from superopt.verify.bound import round_bound
 from superopt.verify.compare import Difference
 from superopt.verify.compare import compared
+from superopt.verify.distances import shrunk
 from superopt.verify.field import FieldDomain
 from superopt.verify.fieldarray import FieldArray
 from superopt.verify.fieldarray import exact_of
@@ -31,6 +32,7 @@ from superopt.verify.fieldarray import truth_of
 from superopt.verify.primes import MOST_LEVELS
 from superopt.verify.refute import counterexample
 from superopt.verify.trials import Trial
+from superopt.verify.trials import past
 from superopt.verify.trials import trials
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
@@ -66,7 +68,30 @@ def verify_graph(
             worst = max(worst, verdict.log2_bound)
             facts.update(dict.fromkeys(verdict.facts))
         sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
-    return Sampled(points, worst, (*facts, "at sizes " + "; ".join(sizes)))
+    facts["at sizes " + "; ".join(sizes)] = None
+    near = _near(program, graph, seed, log2_limit)
+    if near is None:
+        return Sampled(points, worst, tuple(facts))
+    if not isinstance(near, Sampled):
+        return near
+    return Sampled(points + near.points, max(worst, near.log2_bound), (*facts, *near.facts[-1:]))
+
+
+def _near(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verdict | None:
+    """The comparison with the distances in masks made small; None if they are."""
+    spec, kernels, small = shrunk(program, graph)
+    if not small:
+        return None
+    trial = past(program, graph, max(small.values()))
+    verdict = _Run(spec, kernels, trial, seed, limit).verdict()
+    said = ", ".join(f"{b} for {a}" for a, b in small.items() if a != b)
+    fact = f"distances in masks also read as {said}"
+    match verdict:
+        case Sampled(points=points, log2_bound=bound, facts=facts):
+            return Sampled(points, bound, (*facts, fact))
+        case Refuted(what=what):
+            return Unknown(f"{fact}: {what}")  # at other numbers, which prove nothing for these
+    return verdict
 
 
 def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
@@ -100,10 +125,10 @@ class _Run:
         """Sampled below the limit, or the reason why not."""
         try:
             bound = self._bound()
-            if isinstance(bound, NoBound):
-                # With fewer laws of the logarithm there may be one.
+            if not self.drawn_logs and not self._within_reach(bound):
+                # With fewer laws of the logarithm it may be.
                 drawn = replace(self, drawn_logs=True)
-                if not isinstance(drawn._bound(), NoBound):
+                if self._within_reach(drawn._bound()):
                     return drawn.verdict()
         except IllTyped as wrong:
             return Unknown(f"the graph has no meaning: {wrong}")
@@ -115,6 +140,10 @@ class _Run:
             return Unknown(f"{bound.levels - 1} nested exponentials are too many")
         return self._sampled(bound)
 
+    def _within_reach(self, bound: RoundBound | NoBound) -> bool:
+        most = MOST_ROUNDS * MOST_BATCHES
+        return isinstance(bound, RoundBound) and bound.rounds(self.limit) <= most
+
     def _bound(self) -> RoundBound | NoBound:
         return round_bound(self.program, self.graph, self.trial, self._integers(), self.drawn_logs)
 
@@ -122,7 +151,7 @@ class _Run:
         need = bound.rounds(self.limit)
         batch = min(MOST_ROUNDS, need << min(bound.roots, 6))
         seen: dict[str, npt.NDArray[np.int64]] = {}
-        for number in range(MOST_BATCHES):
+        for number in range(MOST_BATCHES if self._within_reach(bound) else FIRST_BATCHES):
             found, counts = self._batch(bound.levels, batch, number)
             if found is not None:
                 return found

@@ -30,6 +30,7 @@ Arrays = dict[str, Array]
 ABOVE = 1e4
 BELOW = -1e6
 TILE = 16
+LARGE_BITS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,7 @@ def families(
     yield from _planted(maker)
     yield from _masked_everywhere(maker)
     yield from _truths(maker)
+    yield from _large_integers(maker)
 
 
 def ordinary(
@@ -325,6 +327,17 @@ def _ignored(maker: _Maker, tensor: Input, axis: str, positions: Array) -> bool:
         outputs.append(evaluate_program(maker.program, domain, held, maker.sizes))
     first, second = outputs
     return all(np.array_equal(first[k], second[k], equal_nan=True) for k in first)
+
+
+def _large_integers(maker: _Maker) -> Iterator[Family]:
+    """Integers that fp32 does not hold, or the ends of a narrow dtype."""
+    for param in maker.program.params:
+        if isinstance(param, Input) and param.kind is Kind.INT:
+            bits = {"int8": 7, "int16": 15}.get(param.dtype or "", LARGE_BITS)
+            value = maker.ordinary[param.name]
+            signs = np.where(np.arange(value.size).reshape(value.shape) % 3 == 1, -1, 1)
+            large = signs * (2**bits - 1 - value)
+            yield Family(f"large {param.name}", {**maker.ordinary, param.name: large})
 
 
 def _truths(maker: _Maker) -> Iterator[Family]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from superopt.repair.guard import EXTREMA
 from superopt.repair.guard import ZERO
@@ -98,7 +99,7 @@ def _is_of(state: State, regions: Regions) -> bool:
 
 
 def _bounded(arg: Node, producer: Carry, rlimit: int) -> Iterator[Verdict]:
-    absorbed = State(f"{producer.name}.absorbed", producer.over)
+    absorbed = replace(producer.state, carry=f"{producer.name}.absorbed")
     pair = (absorbed, producer.state) if producer.fold is Fn.MAX else (producer.state, absorbed)
     ends = (absorbed, producer.state)
     low, high = (ends, ()) if producer.fold is Fn.MAX else ((), ends)

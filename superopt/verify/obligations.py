@@ -212,13 +212,15 @@ class _Judge:
     def _named(self, suffix: str) -> dict[Node, Node]:
         """Every old state under another name, as a new one."""
         olds = [n for n in topo(self._factors()) if isinstance(n, State) and n.old]
-        return {s: State(s.carry + suffix, s.over) for s in olds}
+        return {s: State(s.carry + suffix, s.over, whole=s.whole) for s in olds}
 
     def _two_moves(self, i: int, k: int) -> Verdict:
         """From old to a value between, and from there to new: one entry of the product."""
         between = self._named(".mid")
         arrive: dict[Node, Node] = {
-            State(s.carry, s.over): m for s, m in between.items() if isinstance(s, State)
+            State(s.carry, s.over, whole=s.whole): m
+            for s, m in between.items()
+            if isinstance(s, State)
         }
         factors, action = self.repair.factors, self.repair.action
         steps: list[Node] = []
@@ -278,7 +280,8 @@ class _Judge:
         off: list[Node] = []
         for point in self.regions.points:
             p = point.producer
-            there = Map(Fn.EQ, (State(f"{p.name}.{number}", p.over), Const(point.value)))
+            state = State(f"{p.name}.{number}", p.over, whole=p.state.whole)
+            there = Map(Fn.EQ, (state, Const(point.value)))
             value = self.regions.at_point(point, False, True).get(carry.state)
             one = value.point if value is not None else None
             if one is None and point.condition([carry.term], old=True) in guarded:
@@ -305,7 +308,10 @@ class _Judge:
 
     def _segment(self, number: int) -> dict[str, Node]:
         """The states at the end of a segment, as free values."""
-        return {c.name: State(f"{c.name}.{number}", c.over) for c in self._carries()}
+        return {
+            c.name: State(f"{c.name}.{number}", c.over, whole=c.state.whole)
+            for c in self._carries()
+        }
 
     def _joined(self, left: Mapping[str, Node], right: Mapping[str, Node]) -> dict[str, Node]:
         """Every state of two joined segments."""

@@ -224,13 +224,11 @@ class Terms:
         lost = float(fn.unit)
         if any(self.infinite(a) == -lost for a in args):
             return self.num(-lost)
-        found: set[int] = set()
-        for a in args:
-            t = self.all[a]
-            found |= set(t.args) if t.op == fn.symbol else {a}
+        same = [(a, self.all[a]) for a in args]
+        found = {x for a, t in same for x in (t.args if t.op == fn.symbol else (a,))}
         found -= {self.num(lost)}
         numbers = {a: n for a in found if exact and (n := self.number(a)) is not None}
-        if len(numbers) > 1:
+        if numbers:
             best = max(numbers.values()) if fn is Fn.MAX else min(numbers.values())
             found = (found - set(numbers)) | {self.num(best)}
         if len(found) > 1:
@@ -249,7 +247,7 @@ class Terms:
             return self.truth(fn is not Fn.EQ and left < right)
         if fn is Fn.EQ and 0 in (x, y):
             return self.truth(False)
-        return self.term(Term(fn.symbol, (a, b)))
+        return self.term(Term(fn.symbol, (min(a, b), max(a, b)) if fn is Fn.EQ else (a, b)))
 
     def connective(self, fn: Fn, *args: int) -> int:
         """AND, OR and NOT."""

@@ -91,6 +91,14 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
             yield _trial(f"no {axis}", graph, empty, 2, 2)
 
 
+def past(program: Program, graph: KernelGraph, distance: int) -> Trial:
+    """Sizes beyond ``distance`` on the axes whose positions are compared, others as few as can
+    be; tiles of walked axes are not full at the end."""
+    places = positions(program)
+    sizes = {a: distance + 3 - i % 2 if a in places else 1 for i, a in enumerate(axes_of(program))}
+    return _trial("distances", graph, sizes, 2, 2)
+
+
 def positions(program: Program) -> frozenset[str]:
     """The axes whose positions the program reads."""
     nodes = topo([s.value for s in program.outputs])

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from superopt.errors import UserError
-from superopt.report.record import config_from
 from superopt.report.record import config_record
 from superopt.report.record import read
 from superopt.report.record import verdict_record
@@ -20,7 +19,8 @@ from superopt.verify.verdict import Sampled
 
 def test_configs_come_back():
     config = Config((("n", 64), ("m", 128)), 4, 8, 3)
-    assert config_from(json.loads(json.dumps(config_record(config)))) == config
+    record = json.loads(json.dumps(config_record(config)))
+    assert Config(tuple(record.pop("tiles").items()), **record) == config
 
 
 def test_a_verdict_is_a_word_and_its_fields():

@@ -11,7 +11,7 @@ def test_entries_come_by_bound_then_rank_then_arrival(given_):
     queue: Queue[int] = Queue()
     for number, (bound, rank) in enumerate(given_):
         queue.push(bound, rank, number)
-    order = [queue.pop()[1] for _ in range(len(given_))]
+    order = [queue.pop() for _ in range(len(given_))]
     assert order == sorted(
         range(len(given_)), key=lambda i: (round(given_[i][0], 6), given_[i][1], i)
     )

@@ -96,7 +96,7 @@ def test_counts_add_up_after_every_outcome():
         rejected += isinstance(outcome, Rejected)
         pruned += outcome.n if isinstance(outcome, Pruned) else 0
         counts = run_.counts
-        assert counts.add_up
+        assert counts.adds_up
         assert (built, rejected) == (counts.built, counts.rejected.total())
     assert pruned == run_.counts.pruned.total()
     assert run_.counts.open == 0 or built + rejected == run_.budget
@@ -117,7 +117,7 @@ def test_a_budget_ends_the_search_between_candidates_and_the_rest_is_counted_as_
     found = list(cut)
     assert [type(o) for o in found] == [type(o) for o in full[:3]]
     assert cut.counts.open > 0
-    assert cut.counts.add_up
+    assert cut.counts.adds_up
 
 
 def test_a_finished_search_with_no_slack_has_pruned_nothing_better():

@@ -204,6 +204,7 @@ def test_a_reference_that_is_no_count_is_found():
     block, (found,) = repaired(BY_NAME["variance"])
     ((_, state),) = found.reference
     (walk,) = block.walks
-    carries = tuple(replace(c, term=X) if c.state is state else c for c in walk.carries)
+    twice = {c: replace(c, term=mul(c.term, num(2))) for c in walk.carries}
+    carries = tuple(twice[c] if c.state is state else c for c in walk.carries)
     other = replace(block, walks=(replace(walk, carries=carries),))
     assert "separation" in failed(found, other)

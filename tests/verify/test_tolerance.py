@@ -5,6 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import Fn
 from superopt.verify.inputs import Family
 from superopt.verify.inputs import ordinary
 from superopt.verify.rounding import rounded
@@ -187,3 +193,24 @@ def test_empty_outputs():
     sizes = {"m": 0, "n": 5}
     one = expected(program, {"x": np.zeros((0, 5), np.float32)}, sizes, "fp16")["out"]
     assert compare(np.zeros((0, 5)), one).ok
+
+
+def test_an_operand_that_overflows_frees_what_it_reaches():
+    """A rounded operand beyond fp16 makes the spec itself infinite or NaN in fp16."""
+    a, b = Input("a", ("m", "k")), Input("b", ("n", "k"))
+    square = Map(Fn.MUL, (a, a))
+    out = Reduce(Fn.ADD, "k", Map(Fn.MUL, (square, b)))
+    program = Program("p", (a, b), (Store("out", ("m", "n"), None, out),))
+    rng = np.random.default_rng(0)
+    arrays = {
+        "a": np.array([[1.0, 2.0], [300.0, 1.0]], np.float32),
+        "b": rng.standard_normal((3, 2)).astype(np.float16).astype(np.float32),
+    }
+    want = expected(program, arrays, {"m": 2, "n": 3, "k": 2}, "fp16")["out"]
+    assert want.free is not None
+    assert want.free.tolist() == [[False] * 3, [True] * 3]
+    right = rounded(want.want.copy(), "fp16")
+    right[1] = np.nan
+    assert compare(right, want).ok
+    right[0, 0] = np.nan
+    assert not compare(right, want).ok
