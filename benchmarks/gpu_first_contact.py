@@ -108,7 +108,7 @@ def check(job: dict[str, str], small: bool) -> Iterator[dict[str, Any]]:
     import torch
 
     from superopt.loading import load as load_spec
-    from superopt.verify.run_kernel import load
+    from superopt.verify.run.run_kernel import load
 
     (spec,) = load_spec(job["spec"])
     module = load(job["kernel"])
@@ -134,13 +134,13 @@ def row(
 def hostile(spec: Any, module: Any, plan: Any, dtype: str, device: str) -> Iterator[dict[str, Any]]:
     """Every input family at sizes somewhat above the plan's tiles."""
     from superopt.ugraph.levels import Config
-    from superopt.verify.calls import Call
-    from superopt.verify.calls import trial_of
-    from superopt.verify.checks import judged
-    from superopt.verify.inputs import families
-    from superopt.verify.run_kernel import first_line
-    from superopt.verify.run_kernel import run_trial
-    from superopt.verify.trial import RunResult
+    from superopt.verify.run.calls import Call
+    from superopt.verify.run.calls import trial_of
+    from superopt.verify.run.checks import judged
+    from superopt.verify.run.inputs import families
+    from superopt.verify.run.run_kernel import first_line
+    from superopt.verify.run.run_kernel import run_trial
+    from superopt.verify.run.trial import RunResult
 
     sizes = {}
     for axis, size in plan.sizes.items():
@@ -173,13 +173,13 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
     import torch
 
     from superopt.ugraph.node import Input
-    from superopt.verify import real_sizes
-    from superopt.verify.run_kernel import TORCH_DTYPES
-    from superopt.verify.run_kernel import as_tuple
-    from superopt.verify.run_kernel import first_line
-    from superopt.verify.run_kernel import same_bits
-    from superopt.verify.tolerance import compare
-    from superopt.verify.tolerance import storage
+    from superopt.verify.run import real_sizes
+    from superopt.verify.run.run_kernel import TORCH_DTYPES
+    from superopt.verify.run.run_kernel import as_tuple
+    from superopt.verify.run.run_kernel import first_line
+    from superopt.verify.run.run_kernel import same_bits
+    from superopt.verify.run.tolerance import compare
+    from superopt.verify.run.tolerance import storage
 
     program, sizes = spec.program, dict(case.sizes)
     try:

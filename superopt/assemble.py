@@ -30,9 +30,9 @@ from superopt.source import Facts
 from superopt.spec import Spec
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
-from superopt.verify.checks import FloatReport
-from superopt.verify.checks import check_floats
-from superopt.verify.execute import Runner
+from superopt.verify.run.checks import FloatReport
+from superopt.verify.run.checks import check_floats
+from superopt.verify.run.execute import Runner
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 

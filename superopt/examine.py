@@ -29,11 +29,11 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Program
 from superopt.ugraph.names import Names
 from superopt.ugraph.text import digest
-from superopt.verify.checks import FloatReport
-from superopt.verify.checks import check_floats
-from superopt.verify.compile_ahead import Compiler
-from superopt.verify.execute import Runner
 from superopt.verify.judge import judge
+from superopt.verify.run.checks import FloatReport
+from superopt.verify.run.checks import check_floats
+from superopt.verify.run.compile_ahead import Compiler
+from superopt.verify.run.execute import Runner
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled

@@ -19,8 +19,8 @@ from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
-from superopt.verify.compile_ahead import Compiler
-from superopt.verify.trial import NotCompiled
+from superopt.verify.run.compile_ahead import Compiler
+from superopt.verify.run.trial import NotCompiled
 
 Known = dict[tuple[KernelGraph, LaunchSpec, str], Facts | NotCompiled]
 

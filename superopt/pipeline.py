@@ -36,8 +36,8 @@ from superopt.search.structure import structures
 from superopt.spec import Spec
 from superopt.ugraph.names import Names
 from superopt.ugraph.names import canonical
-from superopt.verify.compile_ahead import Compiler
-from superopt.verify.execute import Runner
+from superopt.verify.run.compile_ahead import Compiler
+from superopt.verify.run.execute import Runner
 
 FORMS = 12  # distinct forms that are searched
 FINALISTS = 3  # candidates that are verified to the end, per case

@@ -12,7 +12,7 @@ from superopt.repair.record import Repair
 from superopt.source import Facts
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
-from superopt.verify.checks import Figure
+from superopt.verify.run.checks import Figure
 from superopt.verify.verdict import Verdict
 
 

@@ -29,12 +29,17 @@ COVERED_BY = {
         *("emit.self_test", "emit.torch_reference", "emit.value"),
     ),
     "tests/rewrite/test_saturate.py": ("rewrite.algebra", "rewrite.folds"),  # laws as data
-    "tests/verify/test_field.py": ("verify.fieldchoice", "verify.fieldfns", "verify.opaque"),
-    "tests/verify/test_bound.py": ("verify.degree", "verify.residues", "verify.roots"),
-    "tests/verify/test_must_accept.py": ("verify.exponents", "verify.logarithms"),
-    "tests/verify/test_must_refute.py": ("verify.refute",),
-    "tests/verify/test_compile.py": ("verify.compile_kernel",),
-    "tests/verify/test_execute.py": ("verify.process", "verify.run_kernel", "verify.worker"),
+    "tests/verify/reals/test_laws.py": ("verify.field.scalarpoint",),
+    "tests/verify/field/test_domain.py": (
+        *("verify.field.choice", "verify.field.functions", "verify.field.opaque"),
+    ),
+    "tests/verify/field/test_bound.py": (
+        *("verify.field.degree", "verify.field.residues", "verify.field.roots"),
+    ),
+    "tests/verify/field/test_must_accept.py": ("verify.field.exponents", "verify.field.logarithms"),
+    "tests/verify/field/test_must_refute.py": ("verify.field.refute",),
+    "tests/verify/run/test_compile.py": ("verify.run.compile_kernel",),
+    "tests/verify/run/test_execute.py": ("verify.run.process", "verify.run.worker"),
 }
 
 # Words of operators. They stand in specs/, in library.py and in examples of docstrings only.

@@ -30,11 +30,11 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.text import parse
 from superopt.ugraph.text import show
-from superopt.verify import cases
-from superopt.verify import field
-from superopt.verify import numeric
-from superopt.verify import torch_domain
-from superopt.verify.smt import prove_equal
+from superopt.verify.field import domain as field
+from superopt.verify.reals import cases
+from superopt.verify.reals import numeric
+from superopt.verify.reals.smt import prove_equal
+from superopt.verify.run import torch_domain
 from superopt.verify.verdict import Proved
 from tests.samples import num
 

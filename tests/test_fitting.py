@@ -9,7 +9,7 @@ from superopt.device import target
 from superopt.fitting import fit
 from superopt.source import Facts
 from superopt.ugraph.levels import Config
-from superopt.verify.trial import NotCompiled
+from superopt.verify.run.trial import NotCompiled
 from tests import samples
 
 H200 = target("h200")

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superopt.verify.laws import prove_all
+from superopt.verify.reals.laws import prove_all
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 

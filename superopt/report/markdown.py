@@ -10,8 +10,8 @@ from superopt.run import Run
 from superopt.run import Stage
 from superopt.ugraph.structure import structure
 from superopt.ugraph.text import show
-from superopt.verify.checks import Figure
-from superopt.verify.checks import FloatReport
+from superopt.verify.run.checks import Figure
+from superopt.verify.run.checks import FloatReport
 from superopt.verify.verdict import spoken
 
 ASSUMED = (

@@ -24,9 +24,9 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
-from superopt.verify.graphs import verify_graph
-from superopt.verify.smt import RLIMIT
-from superopt.verify.smt import prove_equal
+from superopt.verify.field.graphs import verify_graph
+from superopt.verify.reals.smt import RLIMIT
+from superopt.verify.reals.smt import prove_equal
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled

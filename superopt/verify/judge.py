@@ -10,7 +10,7 @@ from superopt.repair.record import Repair
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
-from superopt.verify.graphs import verify_graph
+from superopt.verify.field.graphs import verify_graph
 from superopt.verify.obligations import judge_repair
 from superopt.verify.ranges_proof import prove_limits
 from superopt.verify.verdict import Unknown

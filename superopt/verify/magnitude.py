@@ -22,8 +22,8 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 from superopt.verify.equality import both
-from superopt.verify.smt import RLIMIT
-from superopt.verify.smt import prove_implies
+from superopt.verify.reals.smt import RLIMIT
+from superopt.verify.reals.smt import prove_implies
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict

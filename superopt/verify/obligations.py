@@ -38,7 +38,7 @@ from superopt.ugraph.walk import topo
 from superopt.verify.equality import both
 from superopt.verify.equality import same_value
 from superopt.verify.magnitude import judge_range
-from superopt.verify.smt import RLIMIT
+from superopt.verify.reals.smt import RLIMIT
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict

@@ -7,8 +7,8 @@ import pytest
 from superopt.certificate import certificate_path
 from superopt.certificate import seal_path
 from superopt.certificate import sha256
-from superopt.verify.checks import Figure
-from superopt.verify.checks import FloatReport
+from superopt.verify.run.checks import Figure
+from superopt.verify.run.checks import FloatReport
 from tests.test_certificate import seal
 
 

@@ -19,8 +19,8 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.walk import topo
-from superopt.verify.numeric import evaluate
-from superopt.verify.numeric import same
+from superopt.verify.reals.numeric import evaluate
+from superopt.verify.reals.numeric import same
 from tests import samples
 from tests.rewrite.random_terms import AXES
 from tests.rewrite.random_terms import instances

@@ -1,0 +1,309 @@
+"""Whether the exponents of two terms behave like independent random numbers.
+
+Each exponent is written as a polynomial over letters (inputs, drawn values, inverses, roots and
+deeper exponentials of polynomials). Monomials that occur in fixed proportion in all exponents
+are one *atom*; so every exponent is an integer combination of atoms. If the atoms can be put in
+an order in which each contains a variable that none before it contains, then for any values of
+the other variables an atom takes a given value at no more points than its degree: the
+exponentials of the atoms can be counted like independent variables of a polynomial.
+(Affine private inputs, the common case, are degree 1: jointly uniform.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from superopt.errors import SuperoptError
+from superopt.verify.field.scalarpoint import ScalarPoint
+from superopt.verify.field.terms import Terms
+
+Monomial = tuple[tuple[int, int], ...]  # (letter, power), sorted; powers may be negative
+Poly = dict[Monomial, Fraction]
+
+MOST_MONOMIALS = 3000
+SMALL_BITS = 28  # no prime of a chain divides a number of so few bits
+ONE: Monomial = ()
+BASE = "base"  # what a constant exponent depends on: the base of the exponential
+
+
+class TooHardError(SuperoptError):
+    """The exponents are outside what the bound can count; the message says why."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A combination of monomials whose exponential is one variable.
+
+    ``scale``: the atom is divided by it, so that every exponent has an integer coefficient.
+    ``degree``: the most points at which it takes one value, per value of a private variable.
+    """
+
+    number: int
+    scale: int
+    degree: int
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """An exponent: factors that logarithms in it leave outside, and atoms with coefficients."""
+
+    logs: tuple[tuple[int, int], ...]  # exp(sum c log(x)): (x, c)
+    atoms: tuple[tuple[Atom, int], ...]
+
+
+class Polynomials:
+    """Terms as polynomials over letters.
+
+    ``below``: the exponents of the next level, whose atoms' exponentials are letters here.
+    """
+
+    def __init__(self, terms: Terms, below: Mapping[int, Exponent]) -> None:
+        self.terms = terms
+        self.below = below
+        self._polys: dict[int, Poly] = {}
+        self._letters: dict[tuple[str, object], int] = {}
+        self.variables: list[frozenset[str]] = []  # by letter: what it depends on
+        self.degrees: list[int] = []  # by letter
+        self.large = 0  # bits of coefficients that a prime of a chain could divide
+        self.own: list[str | None] = []  # by letter: the variable that it is, if it is one
+        self._terms: list[int] = []  # by letter
+        self._roots: dict[int, Fraction] = {}  # letters that are roots of numbers
+        self.logs: dict[int, int] = {}  # letters that are logarithms -> their argument
+
+    def of(self, term: int) -> Poly:
+        """The polynomial of a term."""
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            if top in self._polys:
+                stack.pop()
+            elif missing := [a for a in self._needed(top) if a not in self._polys]:
+                stack.extend(missing)
+            else:
+                self._polys[top] = poly = self._make(top)
+                sizes = [max(abs(c.numerator), c.denominator).bit_length() for c in poly.values()]
+                self.large += sum(size for size in sizes if size > SMALL_BITS)
+                stack.pop()
+        return self._polys[term]
+
+    def _needed(self, term: int) -> tuple[int, ...]:
+        t = self.terms.all[term]
+        if t.op == "exp":
+            return tuple(x for x, _ in self.below[t.args[0]].logs)
+        return t.args if t.op in ("add", "mul", "inv", "sqrt", "abs") else ()
+
+    def _make(self, term: int) -> Poly:
+        t = self.terms.all[term]
+        match t.op:
+            case "num":
+                assert isinstance(t.value, Fraction)
+                return {ONE: t.value} if t.value else {}
+            case "add":
+                return _sum(*(self._polys[a] for a in t.args))
+            case "mul":
+                return self._product(*(self._polys[a] for a in t.args))
+            case "inv":
+                return self._inverse(self._polys[t.args[0]], term)
+            case "sqrt" | "abs":
+                return self._function(term)
+            case "exp":
+                return self._exponential(self.below[t.args[0]], term)
+            case "input":
+                return self._drawn(term, f"input {t.value}")
+            case "log":
+                poly = self._drawn(term, f"drawn {term}")
+                ((((letter, _),), _),) = poly.items()
+                self.logs[letter] = t.args[0]
+                return poly
+            case "where":
+                raise TooHardError("an exponent contains a choice by data")
+            case _:
+                return self._drawn(term, f"drawn {term}")
+
+    def _exponential(self, exponent: Exponent, term: int) -> Poly:
+        """A deeper exponential: a product of exponentials of atoms."""
+        found: Poly = {ONE: Fraction(1)}
+        for atom, power in exponent.atoms:
+            name = f"atom {atom.number}"
+            (((letter, _),),) = self._letter(("atom", atom), frozenset([name]), atom.degree, term)
+            found = self._product(found, {((letter, power),): Fraction(1)})
+        for x, power in exponent.logs:
+            factor = self._polys[x] if power > 0 else self._inverse(self._polys[x], term)
+            for _ in range(abs(power)):
+                found = self._product(found, factor)
+        return found
+
+    def _drawn(self, term: int, variable: str) -> Poly:
+        return self._letter(("drawn", term), frozenset([variable]), 1, term)
+
+    def _function(self, term: int) -> Poly:
+        """A letter for a root or an absolute value."""
+        t = self.terms.all[term]
+        poly = self._polys[t.args[0]]
+        key = (t.op, tuple(sorted(poly.items())))
+        found = self._letter(key, self.depends(poly), max(1, 2 * self.degree(poly)), term)
+        if t.op == "sqrt" and set(poly) == {ONE}:
+            ((((letter, _),), _),) = found.items()
+            self._roots[letter] = poly[ONE]
+        return found
+
+    def _inverse(self, poly: Poly, term: int) -> Poly:
+        if len(poly) == 1:
+            ((monomial, c),) = poly.items()
+            upside = tuple((letter, -power) for letter, power in monomial)
+            return self._product({ONE: 1 / c}, {upside: Fraction(1)})
+        key = tuple(sorted(poly.items()))
+        return self._letter(("inv", key), self.depends(poly), max(1, self.degree(poly)), term)
+
+    def _product(self, a: Poly, b: Poly) -> Poly:
+        if len(a) * len(b) > MOST_MONOMIALS:
+            raise TooHardError(f"an exponent has more than {MOST_MONOMIALS} monomials")
+        found: Poly = {}
+        for left, x in a.items():
+            for right, y in b.items():
+                monomial, c = self._times(left, right)
+                if total := found.get(monomial, Fraction(0)) + x * y * c:
+                    found[monomial] = total
+                else:
+                    del found[monomial]
+        return found
+
+    def _times(self, left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
+        """A product of monomials; roots of numbers keep the power 0 or 1."""
+        powers, c = dict(left), Fraction(1)
+        for letter, power in right:
+            powers[letter] = powers.get(letter, 0) + power
+        for letter in powers:
+            if letter in self._roots:
+                squares, powers[letter] = divmod(powers[letter], 2)
+                c *= self._roots[letter] ** squares
+        return tuple(sorted((k, v) for k, v in powers.items() if v)), c
+
+    def _letter(
+        self, key: tuple[str, object], variables: frozenset[str], degree: int, term: int
+    ) -> Poly:
+        if key not in self._letters:
+            self._letters[key] = len(self.variables)
+            self.variables.append(variables)
+            self.degrees.append(degree)
+            self._terms.append(term)
+            self.own.append(next(iter(variables)) if key[0] in ("drawn", "atom") else None)
+        return {((self._letters[key], 1),): Fraction(1)}
+
+    def term_of(self, letter: int) -> int:
+        """A term that has the value of a letter."""
+        return self._terms[letter]
+
+    def depends(self, poly: Iterable[Monomial]) -> frozenset[str]:
+        """The variables below some monomials."""
+        letters = {letter for monomial in poly for letter, _ in monomial}
+        return frozenset[str]().union(*(self.variables[x] for x in letters))
+
+    def degree(self, poly: Iterable[Monomial]) -> int:
+        """A bound on the degree of a combination of monomials, cleared of denominators."""
+        up, down = 0, dict[int, int]()
+        for monomial in poly:
+            for letter, power in monomial:
+                if power < 0:
+                    down[letter] = max(down.get(letter, 0), -power)
+        below = sum(self.degrees[x] * power for x, power in down.items())
+        for monomial in poly:
+            up = max(up, sum(self.degrees[x] * power for x, power in monomial if power > 0))
+        return up + below
+
+
+def _sum(a: Poly, b: Poly) -> Poly:
+    found = dict(a)
+    for monomial, c in b.items():
+        if total := found.get(monomial, Fraction(0)) + c:
+            found[monomial] = total
+        else:
+            del found[monomial]
+    return found
+
+
+def split_logs(polys: Polynomials, term: int) -> tuple[tuple[tuple[int, int], ...], Poly]:
+    """A term as integer multiples of logarithms and the rest.
+
+    Raises:
+        TooHardError: a logarithm stands in any other way.
+    """
+    logs: list[tuple[int, int]] = []
+    rest: Poly = {}
+    for monomial, c in polys.of(term).items():
+        inside = [letter for letter, _ in monomial if letter in polys.logs]
+        if not inside:
+            rest[monomial] = c
+        elif len(monomial) == 1 and monomial[0][1] == 1 and c.denominator == 1:
+            logs.append((polys.logs[inside[0]], int(c)))
+        else:
+            raise TooHardError("a logarithm is multiplied by what is no integer")
+    return tuple(logs), rest
+
+
+def analysed(polys: Polynomials, exponents: Iterable[int]) -> dict[int, Exponent]:
+    """The exponents (terms) over common atoms.
+
+    Raises:
+        TooHardError: no order gives every atom a private variable.
+    """
+    split = {e: split_logs(polys, e) for e in exponents}
+    rows = list({tuple(sorted(rest.items())): rest for _, rest in split.values()}.values())
+    columns: dict[Monomial, list[tuple[int, Fraction]]] = {}
+    for number, row in enumerate(rows):
+        for monomial, c in row.items():
+            columns.setdefault(monomial, []).append((number, c))
+    classes: dict[tuple[tuple[int, Fraction], ...], list[tuple[Monomial, Fraction]]] = {}
+    for monomial, column in columns.items():
+        lead = column[0][1]
+        ratio = tuple((number, c / lead) for number, c in column)
+        classes.setdefault(ratio, []).append((monomial, lead))
+    members = [dict(c) for c in classes.values()]
+    _ordered(polys, members)
+    atoms: dict[Monomial, tuple[Atom, Fraction]] = {}
+    for number, (ratio, poly) in enumerate(zip(classes, members, strict=True)):
+        scale = lcm(*(r.denominator for _, r in ratio))
+        atom = Atom(number, scale, max(1, polys.degree(poly)))
+        first = next(iter(poly))  # the coefficients of the others are in proportion
+        atoms[first] = (atom, poly[first])
+    found: dict[int, Exponent] = {}
+    for e, (logs, rest) in split.items():
+        parts = [
+            (atom, int(rest[monomial] / lead * atom.scale))
+            for monomial, (atom, lead) in atoms.items()
+            if monomial in rest
+        ]
+        found[e] = Exponent(logs, tuple(parts))
+    return found
+
+
+def _ordered(polys: Polynomials, members: list[Poly]) -> None:
+    """Checks that the atoms can be ordered so that each has a private variable.
+
+    Raises:
+        TooHardError: they cannot.
+    """
+    point = ScalarPoint(polys)
+    depends = [polys.depends(m) or frozenset([BASE]) for m in members]
+    left = set(range(len(members)))
+    while left:
+        count: dict[str, int] = {}
+        for number in left:
+            for variable in depends[number]:
+                count[variable] = count.get(variable, 0) + 1
+        # A variable that only one of those left has is in none of the others, so all go at once.
+        free = {
+            n
+            for n in left
+            if any(
+                count[v] == 1 and (v == BASE or point.varies(members[n], v))
+                for v in sorted(depends[n])
+            )
+        }
+        if not free:
+            raise TooHardError("the exponents depend on one another")
+        left -= free

@@ -1,0 +1,212 @@
+"""Whether a kernel graph computes its spec: both evaluated at random points of fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from superopt.errors import IllTyped
+from superopt.ugraph.evaluate import evaluate_kernels
+from superopt.ugraph.evaluate import evaluate_program
+from superopt.ugraph.floats import Array
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.scalar import Kind
+from superopt.verify.field.array import FieldArray
+from superopt.verify.field.array import exact_of
+from superopt.verify.field.array import truth_of
+from superopt.verify.field.bound import NoBound
+from superopt.verify.field.bound import RoundBound
+from superopt.verify.field.bound import round_bound
+from superopt.verify.field.compare import Difference
+from superopt.verify.field.compare import compared
+from superopt.verify.field.distances import shrunk
+from superopt.verify.field.domain import FieldDomain
+from superopt.verify.field.primes import MOST_LEVELS
+from superopt.verify.field.refute import counterexample
+from superopt.verify.field.trials import Trial
+from superopt.verify.field.trials import past
+from superopt.verify.field.trials import trials
+from superopt.verify.verdict import Refuted
+from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
+
+MOST_ROUNDS = 64  # in one evaluation
+MOST_BATCHES = 100
+FIRST_BATCHES = 8  # in which every element must be decided once, or else none will be
+INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters
+
+
+def verify_graph(
+    program: Program, graph: KernelGraph, seed: int, log2_limit: float = -60.0
+) -> Verdict:
+    """Whether ``graph`` has the outputs of ``program``, sampled at several small sizes.
+
+    ``Refuted`` if they differ and the difference depends on nothing that was drawn, or was
+    found again in float64. ``Unknown`` if they differ otherwise, or if no bound can be computed.
+    """
+    if (shape := _signature(program, graph)) is not None:
+        return shape
+    draws = 1 if all(p.kind is Kind.REAL for p in program.params) else INTEGER_DRAWS
+    points, worst, facts = 0, -math.inf, dict[str, None]()
+    sizes: list[str] = []
+    for number, trial in enumerate(trials(program, graph)):
+        for draw in range(draws):
+            run = _Run(program, graph, trial, seed * 1000 + number * 10 + draw, log2_limit)
+            verdict = run.verdict()
+            if not isinstance(verdict, Sampled):
+                return verdict
+            points += verdict.points
+            worst = max(worst, verdict.log2_bound)
+            facts.update(dict.fromkeys(verdict.facts))
+        sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
+    facts["at sizes " + "; ".join(sizes)] = None
+    near = _near(program, graph, seed, log2_limit)
+    if near is None:
+        return Sampled(points, worst, tuple(facts))
+    if not isinstance(near, Sampled):
+        return near
+    return Sampled(points + near.points, max(worst, near.log2_bound), (*facts, *near.facts[-1:]))
+
+
+def _near(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verdict | None:
+    """The comparison with the distances in masks made small; None if they are."""
+    spec, kernels, small = shrunk(program, graph)
+    if not small:
+        return None
+    trial = past(program, graph, max(small.values()))
+    verdict = _Run(spec, kernels, trial, seed, limit).verdict()
+    said = ", ".join(f"{b} for {a}" for a, b in small.items() if a != b)
+    fact = f"distances in masks also read as {said}"
+    match verdict:
+        case Sampled(points=points, log2_bound=bound, facts=facts):
+            return Sampled(points, bound, (*facts, fact))
+        case Refuted(what=what):
+            return Unknown(f"{fact}: {what}")  # at other numbers, which prove nothing for these
+    return verdict
+
+
+def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
+    """Whether the graph's outputs are named, ordered and stored as the spec's are."""
+    wanted = {s.name: (s.order, s.dtype) for s in program.outputs}
+    if tuple(wanted) != graph.outputs:
+        return Refuted((), f"outputs are {graph.outputs} and should be {tuple(wanted)}")
+    stored = {s.name for block in graph.kernels for s in block.all_stores}
+    if missing := [name for name in wanted if name not in stored]:
+        return Refuted((), f"output {missing[0]!r} is never stored")
+    for block in graph.kernels:
+        for store in block.all_stores:
+            got = (store.order, store.dtype)
+            if store.name in wanted and got != wanted[store.name]:
+                return Refuted((), f"{store.name} is {got} and should be {wanted[store.name]}")
+    return None
+
+
+@dataclass
+class _Run:
+    """The comparison at one choice of sizes and integers."""
+
+    program: Program
+    graph: KernelGraph
+    trial: Trial
+    seed: int
+    limit: float
+    drawn_logs: bool = False
+
+    def verdict(self) -> Verdict:
+        """Sampled below the limit, or the reason why not."""
+        try:
+            bound = self._bound()
+            if not self.drawn_logs and not self._within_reach(bound):
+                # With fewer laws of the logarithm it may be.
+                drawn = replace(self, drawn_logs=True)
+                if self._within_reach(drawn._bound()):
+                    return drawn.verdict()
+        except IllTyped as wrong:
+            return Unknown(f"the graph has no meaning: {wrong}")
+        if isinstance(bound, NoBound):
+            # It may still be refuted.
+            found, _ = self._batch(2, 8, 0)
+            return found or Unknown(bound.why)
+        if bound.levels > MOST_LEVELS:
+            return Unknown(f"{bound.levels - 1} nested exponentials are too many")
+        return self._sampled(bound)
+
+    def _within_reach(self, bound: RoundBound | NoBound) -> bool:
+        most = MOST_ROUNDS * MOST_BATCHES
+        return isinstance(bound, RoundBound) and bound.rounds(self.limit) <= most
+
+    def _bound(self) -> RoundBound | NoBound:
+        return round_bound(self.program, self.graph, self.trial, self._integers(), self.drawn_logs)
+
+    def _sampled(self, bound: RoundBound) -> Verdict:
+        need = bound.rounds(self.limit)
+        batch = min(MOST_ROUNDS, need << min(bound.roots, 6))
+        seen: dict[str, npt.NDArray[np.int64]] = {}
+        for number in range(MOST_BATCHES if self._within_reach(bound) else FIRST_BATCHES):
+            found, counts = self._batch(bound.levels, batch, number)
+            if found is not None:
+                return found
+            for name, count in counts.items():
+                seen[name] = seen.get(name, 0) + count
+            least = min((int(c.min()) for c in seen.values() if c.size), default=need)
+            if least >= need:
+                return Sampled((number + 1) * batch, bound.after(least), bound.facts)
+            if not least and number + 1 >= FIRST_BATCHES:
+                break
+        return Unknown(f"{least} of {need} points decide: {bound.why_few()}")
+
+    def _batch(
+        self, levels: int, rounds: int, number: int
+    ) -> tuple[Verdict | None, dict[str, npt.NDArray[np.int64]]]:
+        """One evaluation of both graphs: a verdict if they differ, else decided rounds."""
+        domain = FieldDomain(self.seed * 100 + number, levels, rounds, drawn_logs=self.drawn_logs)
+        arrays = {p.name: self._drawn(domain, p, number) for p in self.program.params}
+        spec = evaluate_program(self.program, domain, arrays, self.trial.size)
+        got = evaluate_kernels(self.graph, domain, arrays, self.trial.size, self.trial.configs)
+        counts: dict[str, npt.NDArray[np.int64]] = {}
+        for name, value in spec.items():
+            if name not in got or got[name].shape != value.shape:
+                return Refuted((), f"output {name!r} is missing or has another shape"), {}
+            difference, counts[name] = compared(domain.functions, value, got[name])
+            if difference is not None:
+                return self._differs(name, difference), counts
+        return None, counts
+
+    def _drawn(self, domain: FieldDomain, param: Input | Scalar, number: int) -> FieldArray:
+        order = param.order if isinstance(param, Input) else ()
+        shape = tuple(self.trial.size[a] for a in order)
+        # Integers are part of the claim, so they are the same in all batches.
+        seed = self.seed * 100 + number if param.kind is Kind.REAL else self.seed
+        return domain.draw(param, shape, seed)
+
+    def _integers(self) -> Mapping[str, Array]:
+        """The integer and boolean parameters of this run."""
+        domain = FieldDomain(self.seed, 1, 1)
+        found: dict[str, Array] = {}
+        for param in self.program.params:
+            if param.kind is not Kind.REAL:
+                value = self._drawn(domain, param, 0)
+                exact = param.kind is Kind.INT
+                found[param.name] = exact_of(value)[0] if exact else truth_of(value)[0][0]
+        return found
+
+    def _differs(self, name: str, difference: Difference) -> Verdict:
+        found = counterexample(self.program, self.graph, self.trial, self._integers(), self.seed)
+        if found is not None:
+            return found
+        where = f"{name}{list(difference.position)}"
+        if difference.doubts:
+            why = ", ".join(sorted(difference.doubts))
+            return Unknown(f"{where} differs, which may be due to {why}")
+        at = tuple((f"size {axis}", str(size)) for axis, size in self.trial.sizes)
+        at = (*at, ("seed of the field", str(self.seed)))
+        return Refuted(at, f"{where} is {difference.graph} and should be {difference.spec}")

@@ -1,0 +1,1 @@
+"""Proofs over the reals: laws and equalities by z3, with infinities and undefined values."""

@@ -1,0 +1,1 @@
+"""Printed kernels executed and compiled: inputs, processes, tolerance."""

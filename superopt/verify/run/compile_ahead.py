@@ -1,0 +1,97 @@
+"""Compiles printed kernels for a GPU that is not there, several at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Self
+
+from superopt.source import Facts
+from superopt.source import LaunchSpec
+from superopt.verify.run.process import Worker
+from superopt.verify.run.process import WorkerError
+from superopt.verify.run.trial import CompileRequest
+from superopt.verify.run.trial import NotCompiled
+
+COMPILE_SECONDS = 120.0
+
+
+class Compiler:
+    """At most ``jobs`` processes that compile launches; they are started when needed and kept.
+
+    ``seconds`` is the limit for one launch. A crash, a hang or a refusal of the compiler is that
+    launch's ``NotCompiled``.
+    """
+
+    def __init__(self, jobs: int | None = None, seconds: float = COMPILE_SECONDS) -> None:
+        self.jobs = jobs or min(4, os.cpu_count() or 1)
+        self.seconds = seconds
+        self._idle: SimpleQueue[Worker] = SimpleQueue()
+        self._workers = [Worker({"TRITON_INTERPRET": "0"}) for _ in range(self.jobs)]
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def start(self) -> None:
+        """Starts the processes ahead of time, for their imports take seconds."""
+        for worker in self._workers:
+            worker.start()
+
+    def compile(
+        self, kernel_file: Path, specs: Sequence[LaunchSpec], target: str
+    ) -> tuple[Facts | NotCompiled, ...]:
+        """The facts of each of ``specs``, in order."""
+        return self.compile_all([(kernel_file, spec, target) for spec in specs])
+
+    def compile_all(
+        self, jobs: Sequence[tuple[Path, LaunchSpec, str]]
+    ) -> tuple[Facts | NotCompiled, ...]:
+        """The facts of each (file, launch, target), in order."""
+        requests = [CompileRequest(str(f.resolve()), spec, target) for f, spec, target in jobs]
+        if len(requests) == 1 or self.jobs == 1:
+            return tuple(self._one(request) for request in requests)
+        with ThreadPoolExecutor(min(self.jobs, max(len(requests), 1))) as threads:
+            return tuple(threads.map(self._one, requests))
+
+    def _one(self, request: CompileRequest) -> Facts | NotCompiled:
+        worker = self._idle.get()
+        try:
+            reply = worker.request(request, self.seconds)
+        except WorkerError as died:
+            return NotCompiled(request.spec.function, request.target, str(died))
+        finally:
+            self._idle.put(worker)
+        assert isinstance(reply, Facts | NotCompiled)
+        return reply
+
+    def close(self) -> None:
+        """Ends the processes."""
+        for worker in self._workers:
+            worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def compile_ahead(
+    kernel_file: Path,
+    specs: Sequence[LaunchSpec],
+    target: str,
+    compiler: Compiler | None = None,
+) -> tuple[Facts | NotCompiled, ...]:
+    """What the compiler says of each launch of ``kernel_file`` for ``target`` (``sm_90``)."""
+    if compiler is not None:
+        return compiler.compile(kernel_file, specs, target)
+    with Compiler(jobs=min(len(specs), os.cpu_count() or 1) or 1) as own:
+        return own.compile(kernel_file, specs, target)

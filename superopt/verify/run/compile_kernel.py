@@ -1,0 +1,89 @@
+"""One launch compiled ahead of time, inside the worker, and what its binary says of itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from superopt.source import Facts
+from superopt.source import LaunchSpec
+from superopt.verify.run.run_kernel import first_line
+from superopt.verify.run.run_kernel import load
+from superopt.verify.run.trial import CompileRequest
+from superopt.verify.run.trial import NotCompiled
+
+WARP = 32
+ALIGNMENT = 16  # bytes for pointers, a divisor for integers: what Triton specialises on
+
+
+def compile_launch(request: CompileRequest) -> Facts | NotCompiled:
+    """The facts of one launch; any failure of the compiler becomes a value."""
+    spec = request.spec
+    try:
+        return facts_of(load(request.file), spec, request.target)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        why = f"{type(error).__name__}: {first_line(error)} ({Path(last.filename).name})"
+        return NotCompiled(spec.function, request.target, why)
+
+
+def facts_of(module: ModuleType, spec: LaunchSpec, target: str) -> Facts:
+    """Compiles ``spec`` of a loaded file for ``target`` (``sm_90``)."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    if not re.fullmatch(r"sm_\d+a?", target):
+        raise ValueError(f"target {target!r} is not of the form sm_90")
+    function = getattr(module, spec.function)
+    source = ASTSource(
+        fn=function,
+        signature=dict(spec.signature),
+        constexprs=dict(spec.constexprs),
+        attrs=specialised(spec),
+    )
+    options = {"num_warps": spec.warps, "num_stages": spec.stages}
+    capability = int(target.removeprefix("sm_").removesuffix("a"))
+    compiled = triton.compile(source, target=GPUTarget("cuda", capability, WARP), options=options)
+    registers, spill_bytes = resources(compiled.asm["cubin"])
+    return Facts(spec.function, target, int(compiled.metadata.shared), registers, spill_bytes)
+
+
+def specialised(spec: LaunchSpec) -> dict[tuple[int, ...], list[list[Any]]]:
+    """Attributes of the arguments, as in a launch on ordinary tensors.
+
+    torch aligns its allocations, so pointers are; integers are taken as multiples of 16 if
+    the spec says so. Loads are only vectorised, and thus pipelined through shared memory,
+    where this is known.
+    """
+    aligned: dict[tuple[int, ...], list[list[Any]]] = {}
+    for place, (name, kind) in enumerate(spec.signature):
+        if kind.startswith("*") or (name in spec.divisible and kind in ("i32", "i64")):
+            aligned[(place,)] = [["tt.divisibility", ALIGNMENT]]
+    return aligned
+
+
+def resources(cubin: bytes) -> tuple[int, int]:
+    """Registers per thread, and bytes of local memory per thread (spills and arrays).
+
+    Raises:
+        ValueError: the disassembler's answer has no such line.
+    """
+    from triton import knobs
+
+    tool = Path(knobs.nvidia.cuobjdump.path)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.cubin"
+        file.write_bytes(cubin)
+        command = [str(tool), "--dump-resource-usage", str(file)]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"REG:(\d+) STACK:(\d+).*?LOCAL:(\d+)", text)
+    if found is None:
+        raise ValueError(f"cuobjdump says nothing about resources: {text[:200]!r}")
+    registers, stack, local = map(int, found.groups())
+    return registers, stack + local

@@ -1,0 +1,147 @@
+"""A worker process, seen from its parent: requests with a time limit, a fresh one after a crash."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+from typing import Any
+from typing import Self
+
+import superopt
+from superopt.errors import SuperoptError
+from superopt.verify.run.worker import LENGTH
+from superopt.verify.run.worker import send
+
+START_SECONDS = 180.0  # for the imports of a fresh process on a busy machine
+
+
+class WorkerError(SuperoptError):
+    """The process crashed or ran past its time while it worked on a request."""
+
+
+class Worker:
+    """One process that answers requests.
+
+    ``environment`` is added to the parent's (``TRITON_INTERPRET`` must be decided before triton
+    is imported, so it belongs to the process). The process is started by ``start``, or by the
+    first request, or by the first one after a crash.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._loading = False
+
+    def start(self) -> None:
+        """Starts the process, unless it runs; its slow imports then go on in the background."""
+        if self._process is not None:
+            return
+        root = str(Path(superopt.__file__).parent.parent)
+        path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "superopt.verify.run.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, "PYTHONPATH": path, **self._environment},
+            start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
+        )
+        self._send("load")
+        self._loading = True
+
+    def request(self, message: object, seconds: float) -> Any:
+        """The reply to ``message``.
+
+        Raises:
+            WorkerError: no reply came in time, or the process ended.
+        """
+        self.start()
+        try:
+            if self._loading:
+                self._receive(START_SECONDS)
+                self._loading = False
+            self._send(message)
+            return self._receive(seconds)
+        except (BrokenPipeError, EOFError):
+            raise WorkerError(self._epitaph()) from None
+        except TimeoutError:
+            self.close()
+            raise WorkerError(f"no answer within {seconds:g} s: stopped") from None
+        except BaseException:  # an interrupt: the reply would be taken for the next one's
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                assert stream is not None
+                try:
+                    stream.close()
+                except BrokenPipeError:  # what was not yet sent is of no use to a dead process
+                    continue
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _send(self, message: object) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        send(self._process.stdin, message)
+
+    def _receive(self, seconds: float) -> Any:
+        deadline = time.monotonic() + seconds
+        (length,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
+        return pickle.loads(self._read(length, deadline))
+
+    def _read(self, length: int, deadline: float) -> bytes:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        source = self._process.stdout.fileno()
+        data = bytearray()
+        while len(data) < length:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([source], [], [], left)[0]:
+                raise TimeoutError
+            piece = os.read(source, min(length - len(data), 1 << 20))
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+    def _epitaph(self) -> str:
+        """How the process ended, with the last line of its error output."""
+        assert self._process is not None
+        assert self._errors is not None
+        code = self._process.wait()
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        self.close()
+        return f"the process ended with {how}" + (f": {lines[-1].strip()}" if lines else "")
