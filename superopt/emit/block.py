@@ -85,6 +85,7 @@ class _Block:
         if walk.stores and (walk.start or walk.stop):
             raise NotEmittable(f"a walk of {axis!r} with limits has a store")
         begin, end = self._range(walk)
+        low = self._low(walk)
         states = {c.name: frame.names.fresh(c.name) for c in walk.carries}
         dims = {c.name: tuple(a for a in frame.order if a in c.over) for c in walk.carries}
         for carry in walk.carries:
@@ -95,6 +96,9 @@ class _Block:
             frame.lines.line(f"{states[carry.name]} = tl.full({full})")
         first = frame.names.fresh(f"{stem}_first")
         frame.begin(axis, first)
+        if low or any(not b.terms for b in walk.stop):
+            # What every row masks has no lane: a weight of 0 would not hide NaN in padding.
+            frame.narrow(low, end)
         values.enter(walk)
         body = frame.inner
         assert body is not None
@@ -185,6 +189,18 @@ class _Block:
             end = frame.names.fresh(f"{stem}_stop")
             frame.lines.line(f"{end} = {text}")
         return begin, end
+
+    def _low(self, walk: Walk) -> str:
+        """Prints the first position that some row does not mask, if all rows have the same."""
+        fixed = [b for b in walk.start if not b.terms]
+        if not fixed:
+            return ""
+        text = "0"
+        for bound in fixed:
+            text = f"tl.maximum({text}, {self._limit(bound, largest=False)})"
+        low = self.frame.names.fresh(f"{self.frame.stem(walk.axis)}_low")
+        self.frame.lines.line(f"{low} = {text}")
+        return low
 
     def _limit(self, bound: Bound, largest: bool) -> str:
         """The widest value of a limit over the tile of this program."""

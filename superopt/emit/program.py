@@ -43,6 +43,7 @@ class Frame:
         self._stems: dict[str, str] = {}
         self._known: dict[tuple[str, str], str] = {}
         self._local: dict[tuple[str, str], str] = {}
+        self._limits: tuple[str, str] | None = None  # of the walk in hand: first position, end
         self._names_of: dict[tuple[str, str], str] = {}
         self._sizes: dict[str, str] = {}
         self._scalars: dict[tuple[Node, str], ScalarArgument] = {}
@@ -177,7 +178,12 @@ class Frame:
         """Leaves the body, which is returned."""
         assert self.inner is not None
         body, self.inner, self.walked, self._local = self.inner, None, None, {}
+        self._limits = None
         return body
+
+    def narrow(self, low: str, end: str) -> None:
+        """Only positions from ``low`` (empty: 0) and before ``end`` exist in the walk in hand."""
+        self._limits = low, end
 
     def lane(self, axis: str) -> str:
         """0 .. tile - 1 of a tiled axis."""
@@ -195,7 +201,11 @@ class Frame:
 
     def inside(self, axis: str) -> Value:
         """Which lanes of a tiled axis are positions."""
-        text = f"({self.at(axis).text} < {self.size(axis)}) | {self._tiles[axis].even}"
+        at = self.at(axis).text
+        text = f"({at} < {self.size(axis)}) | {self._tiles[axis].even}"
+        if axis == self.walked and self._limits is not None:
+            low, end = self._limits
+            text = f"({at} >= {low}) & ({at} < {end})" if low else f"{at} < {end}"
         return Value(self._make(axis, "in", text), (axis,), Kind.BOOL)
 
     def mask(self, dims: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNEL = ROOT / "tests" / "verify" / "kernels" / "row_softmax.py"
+KERNEL = ROOT / "tests" / "verify" / "run" / "kernels" / "row_softmax.py"
 
 SPEC = """
 from typing import Annotated
