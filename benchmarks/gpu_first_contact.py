@@ -43,11 +43,12 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--seconds", type=float, default=150.0, help="limit for one kernel")
     parser.add_argument("--small", action="store_true", help="no real sizes")
+    parser.add_argument("--families", type=int, default=None, help="input families (default: all)")
     parser.add_argument("--one", type=int, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
     jobs = json.loads(options.jobs.read_text())
     if options.one is not None:
-        for row in check(jobs[options.one], options.small):
+        for row in check(jobs[options.one], options.small, options.families):
             print(json.dumps(row), flush=True)
         return 0
     folder = options.out or Path(os.environ.get("OUT", ROOT / "benchmarks" / "results"))
@@ -67,6 +68,7 @@ def in_process(options: argparse.Namespace, index: int, job: dict[str, str]) -> 
     """All rows of one kernel; a crash or a hang keeps the rows that were finished."""
     command = [sys.executable, __file__, str(options.jobs), "--one", str(index)]
     command += ["--small"] if options.small else []
+    command += ["--families", str(options.families)] if options.families else []
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     if machine()["gpu"] == "none":
         environment["TRITON_INTERPRET"] = "1"
@@ -103,8 +105,8 @@ def machine() -> dict[str, str]:
     }
 
 
-def check(job: dict[str, str], small: bool) -> Iterator[dict[str, Any]]:
-    """The rows of one kernel: one for each call and output."""
+def check(job: dict[str, str], small: bool, most: int | None) -> Iterator[dict[str, Any]]:
+    """The rows of one kernel: one for each call and output; at most ``most`` input families."""
     import torch
 
     from superopt.loading import load as load_spec
@@ -119,7 +121,7 @@ def check(job: dict[str, str], small: bool) -> Iterator[dict[str, Any]]:
         if not plans:
             yield row(dtype, "", "no plan", False, f"the file has no plan for {dtype}")
         for plan in plans:
-            yield from hostile(spec, module, plan, dtype, device)
+            yield from hostile(spec, module, plan, dtype, device, most)
         for case in spec.cases:
             if gpu and not small and WIDTH[case.dtype] == WIDTH[dtype]:
                 yield from real(spec, module, case, dtype, device)
@@ -131,7 +133,9 @@ def row(
     return {"dtype": dtype, "case": case, "what": what, "ok": ok, "message": message, **figures}
 
 
-def hostile(spec: Any, module: Any, plan: Any, dtype: str, device: str) -> Iterator[dict[str, Any]]:
+def hostile(
+    spec: Any, module: Any, plan: Any, dtype: str, device: str, most: int | None
+) -> Iterator[dict[str, Any]]:
     """Every input family at sizes somewhat above the plan's tiles."""
     from superopt.ugraph.levels import Config
     from superopt.verify.run.calls import Call
@@ -152,7 +156,7 @@ def hostile(spec: Any, module: Any, plan: Any, dtype: str, device: str) -> Itera
         Config(tuple(x.tiles.items()), x.parts, x.warps, x.stages) for x in plan.launches
     )
     scalars = next((dict(c.scalars) for c in spec.cases if c.name == plan.name), {})
-    some = None if device == "cuda" else INTERPRETED
+    some = most if device == "cuda" else INTERPRETED
     for family in islice(families(spec.program, sizes, dtype, 0, scalars), some):
         trial = trial_of(spec.program, family, sizes, dtype, plan.graph, configs, repeats=1)
         try:

@@ -126,8 +126,8 @@ def _scalar(name, value, kind):
     """A run-time scalar as a Python number. Raises ValueError (a tensor would synchronise)."""
     if isinstance(value, bool) or not isinstance(value, (int, kind)):
         raise ValueError(f"{name}: expected a Python {kind.__name__}, got {type(value).__name__}")
-    if kind is int and not -(2**31) <= value < 2**31:
-        raise ValueError(f"{name}: {value} does not fit into 32 bits")
+    if kind is int and abs(value) > 2**30:  # sums with positions must fit into 32 bits
+        raise ValueError(f"{name}: {value} is not between -2**30 and 2**30")
     return kind(value)
 
 
