@@ -173,9 +173,8 @@ def _fitting(
     file: Path, graph: KernelGraph, case: Case, device: Device, index: int, examiner: Examiner
 ) -> Fitted:
     """The Configs by the model that compile within ``device``'s limits."""
-    dtype = case.dtype or "bf16"
     try:
-        found = ladders(graph, case.sizes, dtype, device, case.tf32)
+        found = ladders(graph, case.sizes, case.storage, device, case.tf32)
     except DoesNotFit as error:
         return Fitted((), why=str(error))
     return fit(examiner.compiler, file, graph, found, case, device, index, examiner.compiled)

@@ -46,6 +46,11 @@ class Case:
                 raise SpecError(f"case {name!r}: {key}={value!r} is no number", where)
         self._set(name=name, sizes=values, dtype=dtype, tf32=tf32, scalars={}, where=where)
 
+    @property
+    def storage(self) -> str:
+        """The storage dtype of tensors that name none; a case without one stores bf16."""
+        return self.dtype or "bf16"
+
     def _set(self, **values: object) -> None:
         for key, value in values.items():
             object.__setattr__(self, key, value)

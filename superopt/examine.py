@@ -191,7 +191,7 @@ def in_words(text: str, names: Names) -> str:
 def row_of(case: Case, graph: int, configs: tuple[Config, ...], arch: str) -> Row:
     """The dispatch row of a case."""
     sizes = tuple(case.sizes.items())
-    return Row(case.name, graph, configs, sizes, case.dtype or "bf16", case.tf32, arch)
+    return Row(case.name, graph, configs, sizes, case.storage, case.tf32, arch)
 
 
 def repair_text(repair: Repair) -> str:

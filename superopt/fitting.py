@@ -102,7 +102,7 @@ def _specs(
 ) -> list[tuple[LaunchSpec, ...]]:
     """The launches of every kernel."""
     configs = tuple(c for one in chosen for c in one)
-    specs = launch_specs(graph, configs, case.sizes, case.dtype or "bf16", case.tf32, index)
+    specs = launch_specs(graph, configs, case.sizes, case.storage, case.tf32, index)
     found, at = [], 0
     for one in chosen:
         found.append(specs[at : at + len(one)])

@@ -221,7 +221,7 @@ class _CaseSearch:
             space = search(
                 found,
                 self.sizes,
-                self.case.dtype or "bf16",
+                self.case.storage,
                 self.device,
                 self.clock.budget.candidates,
                 self.case.tf32,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from superopt.emit.expression import Expressions
 from superopt.emit.expression import integer_unit
 from superopt.emit.kernel import Kernel
@@ -175,10 +177,7 @@ class _Block:
             frame.lines.line(f"{begin} = {frame.at(part).text} * {length}")
             frame.lines.line(f"{end} = tl.minimum({begin} + {length}, {size})")
         if walk.start:
-            low = "0"
-            for bound in walk.start:
-                low = f"tl.maximum({low}, {self._limit(bound, largest=False)})"
-            aligned = f"{low} // {tile} * {tile}"
+            aligned = f"{self._latest(walk.start)} // {tile} * {tile}"
             text = aligned if begin == "0" else f"tl.maximum({begin}, {aligned})"
             begin = frame.names.fresh(f"{stem}_start")
             frame.lines.line(f"{begin} = {text}")
@@ -195,12 +194,16 @@ class _Block:
         fixed = [b for b in walk.start if not b.terms]
         if not fixed:
             return ""
-        text = "0"
-        for bound in fixed:
-            text = f"tl.maximum({text}, {self._limit(bound, largest=False)})"
         low = self.frame.names.fresh(f"{self.frame.stem(walk.axis)}_low")
-        self.frame.lines.line(f"{low} = {text}")
+        self.frame.lines.line(f"{low} = {self._latest(fixed)}")
         return low
+
+    def _latest(self, starts: Sequence[Bound]) -> str:
+        """The first position that is after all of ``starts``, and no less than 0."""
+        text = "0"
+        for bound in starts:
+            text = f"tl.maximum({text}, {self._limit(bound, largest=False)})"
+        return text
 
     def _limit(self, bound: Bound, largest: bool) -> str:
         """The widest value of a limit over the tile of this program."""
