@@ -10,6 +10,7 @@ from superopt.rewrite.egraph import FLAT
 from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
+from superopt.ugraph import names
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -160,7 +161,7 @@ class Builder:
 
 def ordered(fn: Fn, args: tuple[Node, ...]) -> Node:
     """``fn`` of ``args`` in canonical order: by key where the order means nothing."""
-    return Map(fn, tuple(sorted(args, key=lambda n: n.key)) if fn.value.commutative else args)
+    return names.ordered(Map(fn, args))
 
 
 def _union(a: Node, b: Node) -> tuple[str, ...]:

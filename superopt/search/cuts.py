@@ -139,8 +139,6 @@ def _cut(kernels: Sequence[Sequence[Store]], stored: Mapping[str, Store]) -> Cut
 def _dtype(store: Store, program: Program) -> str | None:
     """None (the case's) for a value that only products of matrices read, else ``fp32``."""
     value = store.value
-    if value.kind is not Kind.REAL:
-        return "int64" if value.kind is Kind.INT else "bool"
     order = topo([s.value for s in program.outputs])
     above = users([s.value for s in program.outputs])
     absorbed: dict[Node, set[Node]] = {}  # node -> users that are part of a product with it
