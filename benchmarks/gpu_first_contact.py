@@ -187,7 +187,7 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
 
     program, sizes = spec.program, dict(case.sizes)
     try:
-        tensors = real_sizes.drawn(program, sizes, dtype, device, 1, dict(case.scalars))
+        tensors = real_sizes.drawn(program, sizes, dtype, device, 1, case.scalars, case.integers)
         arguments = [
             tensors[p.name] if isinstance(p, Input) else tensors[p.name].item()
             for p in program.params

@@ -23,6 +23,8 @@ from superopt.functions import size
 from superopt.functions import sqrt
 from superopt.functions import tanh
 from superopt.functions import where
+from superopt.integers import Segments
+from superopt.integers import Uniform
 from superopt.library import gelu
 from superopt.library import l2_normalize
 from superopt.library import layer_norm
@@ -41,8 +43,10 @@ from superopt.tensor import Tensor
 __all__ = [
     "Case",
     "Scalar",
+    "Segments",
     "Spec",
     "Tensor",
+    "Uniform",
     "abs",
     "erf",
     "exp",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from superopt.case import Case
 from superopt.certificate import Certificate
@@ -27,7 +28,6 @@ from superopt.run import Stage
 from superopt.run import best
 from superopt.search.configs import ladders
 from superopt.source import Facts
-from superopt.spec import Spec
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.run.checks import FloatReport
@@ -37,8 +37,20 @@ from superopt.verify.run.execute import Runner
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 
 
+class Described(Protocol):
+    """What the file says of its spec (``spec.Spec``, or what a run keeps of it)."""
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+
+    @property
+    def source_text(self) -> str:
+        """The text of the spec."""
+
+
 def assemble(
-    spec: Spec,
+    spec: Described,
     results: Sequence[CaseRun],
     examiner: Examiner,
     directory: Path,
@@ -61,7 +73,7 @@ def assemble(
 
 
 def _attempt(
-    spec: Spec,
+    spec: Described,
     results: Sequence[CaseRun],
     examiner: Examiner,
     directory: Path,
@@ -74,7 +86,8 @@ def _attempt(
     rows: list[Row] = []
     done: list[CaseRun] = []
     draft = directory / "candidates" / f"{spec.name}_draft.py"
-    draft.write_text(emit(program, graphs, _draft_rows(won, graphs, examiner), Header()))
+    # Configs for other targets may ask for descriptors, so the draft has all that there is.
+    draft.write_text(emit(program, graphs, _draft_rows(won, graphs, examiner), Header(), True))
     for result in results:
         if result.winner is None:
             done.append(result)
@@ -95,8 +108,10 @@ def _attempt(
         failure = str(report.failures[0]) if report.failures else "nothing could be executed"
         why = f"the assembled file: {examiner.said(failure)}"
         return None, [_without(r, failed, why) for r in results]
-    executed = tuple(str(f) for f in report.figures)
-    missing_runs = ("bf16 on this GPU", *report.skipped)
+    on_device = tuple(r.winner.device for r in done if r.winner and r.winner.device)
+    executed = (*(str(f) for f in report.figures), *on_device)
+    unseen = [r for r in done if r.winner and not r.winner.device]
+    missing_runs = (*(("bf16 on this GPU",) if unseen else ()), *report.skipped)
     write_certificate(file, replace(claims, executed=executed, not_executed=missing_runs))
     return file, done
 
@@ -112,6 +127,7 @@ def execute_again(file: Path, claims: Certificate, runner: Runner | None = None)
         runner=runner,
         tuned=claims.tuned,
         scalars=claims.scalars,
+        described={row.graph for row in claims.rows if any(c.descriptors for c in row.configs)},
         stop_early=True,
     )
 
@@ -189,9 +205,7 @@ def _with(result: CaseRun, winner: Candidate) -> CaseRun:
 def _without(result: CaseRun, failed: Sequence[KernelGraph], why: str) -> CaseRun:
     """``result`` with the graphs in ``failed`` refused, and the next best as its winner."""
     candidates = tuple(
-        replace(c, stage=Stage.REFUSED, why=why)
-        if c.graph in failed and c.stage is Stage.VERIFIED
-        else c
+        replace(c, stage=Stage.REFUSED, why=why) if c.graph in failed and c.holds else c
         for c in result.candidates
     )
     return replace(result, candidates=candidates, winner=best(candidates))

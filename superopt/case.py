@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
 from superopt.errors import SpecError
+from superopt.integers import Integers
 from superopt.location import user_location
 from superopt.ugraph.node import FLOAT_DTYPES
 
@@ -22,6 +24,8 @@ class Case:
     of a ``Spec`` always has one. ``tf32``: fp32 matrix products may round their operands to
     tf32. ``scalars``: values of run-time scalars; the search uses them for its counts. They
     are written like sizes (``Case("long", n=4096, scale=0.125)``), the spec tells them apart.
+    ``integers``: how the numbers of integer tensors are drawn where the case is run
+    (``first=Segments(8)``).
     """
 
     name: str
@@ -29,10 +33,17 @@ class Case:
     dtype: str | None = None
     tf32: bool = False
     scalars: Mapping[str, int | float] = field(default_factory=dict)
+    integers: Mapping[str, Integers] = field(default_factory=dict)
     where: str | None = field(default=None, compare=False, repr=False)
 
     def __init__(
-        self, name: str, /, *, dtype: str | None = None, tf32: bool = False, **values: int | float
+        self,
+        name: str,
+        /,
+        *,
+        dtype: str | None = None,
+        tf32: bool = False,
+        **values: int | float | Integers,
     ) -> None:
         where = user_location()
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
@@ -41,10 +52,13 @@ class Case:
             check_float_dtype(dtype, where)
         if not isinstance(tf32, bool):
             raise SpecError(f"tf32 is True or False, got {tf32!r}", where)
-        for key, value in values.items():
+        rules = {k: v for k, v in values.items() if isinstance(v, Integers)}
+        numbers = {k: v for k, v in values.items() if not isinstance(v, Integers)}
+        for key, value in numbers.items():
             if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
                 raise SpecError(f"case {name!r}: {key}={value!r} is no number", where)
-        self._set(name=name, sizes=values, dtype=dtype, tf32=tf32, scalars={}, where=where)
+        self._set(name=name, sizes=numbers, dtype=dtype, tf32=tf32, where=where)
+        self._set(scalars={}, integers=rules)
 
     @property
     def storage(self) -> str:
@@ -59,10 +73,17 @@ class Case:
         return hash((self.name, tuple(self.sizes.items())))
 
 
-def bind(case: Case, axes: tuple[str, ...], scalars: Mapping[str, str], dtype: str) -> Case:
+def bind(
+    case: Case,
+    axes: tuple[str, ...],
+    scalars: Mapping[str, str],
+    dtype: str,
+    tensors: Collection[str] = (),
+) -> Case:
     """``case`` with its numbers sorted into sizes (in the order of ``axes``) and scalars.
 
     ``scalars``: name -> dtype of the run-time scalars; their values may be left out.
+    ``tensors``: the integer tensors, whose numbers a case may say how to draw.
 
     Raises:
         SpecError: a size is missing, a name is unknown, or a value is none of its kind.
@@ -87,8 +108,16 @@ def bind(case: Case, axes: tuple[str, ...], scalars: Mapping[str, str], dtype: s
     for name, kind in scalars.items():
         if name in given and kind == "int32" and not isinstance(given[name], int):
             raise SpecError(f"{label}: {name}={given[name]!r} must be a whole number", case.where)
+    for name, rule in case.integers.items():
+        if name not in tensors:
+            have = ", ".join(map(repr, tensors)) or "none"
+            raise SpecError(
+                f"{label}: {name}={rule!r} is for an integer tensor with axes; there is {have}",
+                case.where,
+            )
     bound = Case(case.name, dtype=case.dtype or dtype, tf32=case.tf32)
     bound._set(
+        integers=dict(case.integers),
         sizes={a: given[a] for a in axes},
         scalars={n: given[n] for n in scalars if n in given},
         where=case.where,

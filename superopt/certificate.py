@@ -28,6 +28,8 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.parse import parse_as
+from superopt.ugraph.stored import config_from
+from superopt.ugraph.stored import config_record
 from superopt.ugraph.text import show
 from superopt.verify.verdict import Verdict
 
@@ -84,8 +86,8 @@ def write_certificate(kernel: Path, claims: Certificate) -> None:
         "program": show(claims.program),
         "graphs": [show(g) for g in claims.graphs],
         "repairs": [[repair_record(r) for r in found] for found in claims.repairs],
-        "rows": [asdict(row) for row in claims.rows],
-        "tuned": [[graph, [asdict(c) for c in configs]] for graph, configs in claims.tuned],
+        "rows": [_row_record(row) for row in claims.rows],
+        "tuned": [[graph, [config_record(c) for c in found]] for graph, found in claims.tuned],
         "verdicts": {
             case: [[claim, type(v).__name__, asdict(v)] for claim, v in found]
             for case, found in claims.verdicts.items()
@@ -155,10 +157,11 @@ def _bytes(path: Path) -> bytes:
 
 
 def _configs(records: Sequence[dict[str, Any]]) -> Launches:
-    return tuple(
-        Config(tuple((a, n) for a, n in c["tiles"]), c["parts"], c["warps"], c["stages"])
-        for c in records
-    )
+    return tuple(config_from(c) for c in records)
+
+
+def _row_record(row: Row) -> dict[str, Any]:
+    return asdict(row) | {"configs": [config_record(c) for c in row.configs]}
 
 
 def _row(record: dict[str, Any]) -> Row:

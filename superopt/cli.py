@@ -43,13 +43,38 @@ def search(
     ] = "400",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same winner.")] = 0,
     out: _OutOption = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Compilers at work at once.")] = 2,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Compilers at work at once (default: 2; one a core if timed)."),
+    ] = None,
+    finalists: Annotated[
+        int | None,
+        typer.Option(min=1, help="Candidates to verify a case (default: 3; 5 if timed)."),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Configs to measure, at most.")] = 150,
+    no_time: Annotated[bool, typer.Option("--no-time", help="Rank by the model alone.")] = False,
+    peers: Annotated[
+        Path | None, typer.Option(readable=False, help="A file that declares peers.")
+    ] = None,
+    against: Annotated[
+        str, typer.Option(help="Peers to time beside the winners, by comma: eager, compile, ...")
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Search the kernels of a spec and write the verified winner."""
+    """Search the kernels of a spec and write the verified winner, timed where there is a GPU."""
+    from superopt.commands.search import TimingOptions
     from superopt.commands.search import run_search
 
-    raise typer.Exit(run_search(target_file, tuple(case), target, budget, seed, out, jobs, quiet))
+    options = TimingOptions(store, trials, not no_time, peers, against)
+    raise typer.Exit(
+        run_search(
+            target_file, tuple(case), target, budget, seed, out, jobs, quiet, options, finalists
+        )
+    )
 
 
 @app.command()
@@ -65,6 +90,22 @@ def explain(
 
 
 @app.command()
+def report(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN|KERNEL", readable=False, help="A run or a kernel file.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(readable=False, help="Write only the page, to this file."),
+    ] = None,
+) -> None:
+    """Write the pages of a run: report.md, and report.html with plots."""
+    from superopt.commands.report import run_report
+
+    raise typer.Exit(run_report(run, out))
+
+
+@app.command()
 def verify(
     kernel: Annotated[
         Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
@@ -74,6 +115,55 @@ def verify(
     from superopt.commands.verify import run_verify
 
     raise typer.Exit(run_verify(kernel))
+
+
+@app.command()
+def bench(
+    kernel: Annotated[
+        Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
+    ],
+    against: Annotated[
+        str,
+        typer.Option(help="Peers, by comma: eager, compile, max-autotune, or of --peers."),
+    ] = "",
+    peers: Annotated[
+        Path | None, typer.Option(readable=False, help="A file that declares peers.")
+    ] = None,
+    spec: Annotated[
+        str, typer.Option(metavar="FILE:FUNCTION", help="The spec (default: the certificate's).")
+    ] = "",
+    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    mode: Annotated[str, typer.Option(help="graph, eager or both.")] = "graph",
+    rounds: Annotated[int, typer.Option(min=1, help="Figures of every contender.")] = 24,
+    limit: Annotated[float, typer.Option(min=1.0, help="Seconds for one case.")] = 300.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", readable=False, help="All figures, as JSON.")
+    ] = None,
+) -> None:
+    """Time a kernel against peers on this machine's GPU, interleaved."""
+    from superopt.commands.bench import run_bench
+
+    raise typer.Exit(run_bench(kernel, against, peers, spec, tuple(case), mode, rounds, limit, out))
+
+
+@app.command()
+def time(
+    run: Annotated[Path, typer.Argument(metavar="RUN", readable=False, help="A run.")],
+    store: Annotated[
+        Path | None,
+        typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Configs to measure, at most.")] = 150,
+    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Compilers at work at once (default: one a core).")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Time a finished search on this machine's GPU and rewrite its kernel with the best."""
+    from superopt.commands.time import run_time
+
+    raise typer.Exit(run_time(run, store, trials, tuple(case), jobs, quiet))
 
 
 @app.command()

@@ -20,7 +20,8 @@ class Device:
     whole chip. ``matrix``: matrix FLOP per second by operand dtype (dense; fp32 means full
     precision, that is, the ordinary units; tf32 is a row of its own). ``special`` and
     ``plain``: special-function results, and fp32 lane operations (a fused multiply-add is one).
-    ``latency_us``: from a load to its data, from device memory; ``launch_us``: what one more
+    ``latency_us``: from a load to its data, as far as a program
+    waits for it; ``launch_us``: what one more
     kernel costs in a stream whose launches are recorded (CUDA graphs).
     """
 
@@ -39,8 +40,8 @@ class Device:
     warps: int = 64
     blocks: int = 32
     shared_reserved: int = KIB
-    latency_us: float = 0.8
-    launch_us: float = 2.0
+    latency_us: float = 0.36
+    launch_us: float = 2.2
 
     def matrix_rate(self, dtype: str) -> float:
         """Matrix FLOP per second with operands of ``dtype``."""
@@ -67,7 +68,7 @@ def _device(
 
     The sustained shares are those of an H200 (copy 4257 to 4421 of 4800 GB/s, the largest
     matrix product 700 of 989 TFLOP/s); other chips are taken to reach the same shares. The
-    L2 serves 32 bytes a clock to every sm, the special function unit 16 results, the
+    L2 serves 60 bytes a clock to every sm, the special function unit 16 results, the
     ordinary units ``lanes``.
     """
     clock = ghz * 1e9
@@ -81,7 +82,7 @@ def _device(
         shared_sm=shared_block + KIB,
         l2_bytes=l2_bytes,
         dram=0.90 * dram_gbs * 1e9,
-        l2=sms * 32 * clock,
+        l2=sms * 60 * clock,
         matrix=(
             ("bf16", sustained),
             ("fp16", sustained),

@@ -29,8 +29,8 @@ SMALLEST_SIZE = 3
 MOST_DISTINCT = 8
 FEW = 4  # different values of an integer input, and fewer than any size: indices are valid
 SMALLEST_DISTANCE = 8
-LARGEST_DISTANCE = 600  # constants up to this in masks get a draw that reaches past them
-MOST_ELEMENTS = 8_000_000  # of all axes multiplied, in such a draw
+LARGEST_DISTANCE = 1100  # constants up to this in masks get a draw that reaches past them
+MOST_ELEMENTS = 16_000_000  # of all axes multiplied, in such a draw
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Program
 from superopt.ugraph.names import Names
 from superopt.ugraph.text import digest
-from superopt.verify.judge import judge
 from superopt.verify.run.checks import FloatReport
 from superopt.verify.run.checks import check_floats
 from superopt.verify.run.compile_ahead import Compiler
@@ -96,6 +95,8 @@ class Examiner:
         return replace(candidate, stage=Stage.PROVED, evidence=evidence)
 
     def _evidence(self, built: Built) -> Evidence:
+        from superopt.verify.judge import judge  # z3, which a machine that only times may lack
+
         found = judge(self.program, built.graph, built.repairs, self.seed)
         return claims_in_words(found.verdicts, self.names)
 
@@ -106,10 +107,11 @@ class Examiner:
         """
         program = self.names.back(self.program)
         ladders = [tuple(self._user(c) for c in ladder) for ladder in built.ladders]
+        described = any(c.descriptors for rungs in ladders for rung in rungs for c in rung)
         file = self.directory / f"{program.name}_{proved.digest[:12]}.py"
         try:
             row = row_of(case, 0, proved.configs, self.device.arch)
-            file.write_text(emit(program, [proved.graph], [row], Header()))
+            file.write_text(emit(program, [proved.graph], [row], Header(), described))
             with ThreadPoolExecutor(1) as thread:
                 fitting = thread.submit(
                     fit,
@@ -121,7 +123,7 @@ class Examiner:
                     self.device,
                     known=self.compiled,
                 )
-                floats = self._executed(file, proved, case)
+                floats = self._executed(file, proved, case, described)
                 fitted = fitting.result()
         except NotEmittable as error:
             return replace(proved, stage=Stage.REFUSED, why=f"emit: {error}")
@@ -139,9 +141,12 @@ class Examiner:
             return replace(done, stage=Stage.REFUSED, why=f"floats: {self.said(why)}")
         return replace(done, stage=Stage.VERIFIED)
 
-    def _executed(self, file: Path, proved: Candidate, case: Case) -> FloatReport:
-        """The float checks of a candidate, once for all cases that ask the same of it."""
-        key = (proved.digest, case.tf32, tuple(case.scalars.items()))
+    def _executed(self, file: Path, proved: Candidate, case: Case, described: bool) -> FloatReport:
+        """The float checks of a candidate, once for all cases that ask the same of it.
+
+        ``described``: the file has functions with tensor descriptors.
+        """
+        key = (proved.digest, case.tf32, tuple(case.scalars.items()), described)
         if key not in self._floats:
             program = self.names.back(self.program)
             self._floats[key] = check_floats(
@@ -153,6 +158,7 @@ class Examiner:
                 runner=self.runner,
                 scalars=case.scalars,
                 tf32=case.tf32,
+                described=(0,) if described else (),
                 stop_early=True,
             )
         return self._floats[key]

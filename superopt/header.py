@@ -38,8 +38,8 @@ def header(
     return Header(
         source,
         wrapped(derivation),
-        wrapped([*verdict, NOT_DONE]),
-        wrapped(list(_tuning(rows))),
+        wrapped([*verdict, *_not_done(results)]),
+        wrapped(list(_tuning(rows, results))),
     )
 
 
@@ -66,13 +66,27 @@ def _verdict(winner: Candidate) -> Iterator[str]:
     yield f"{len(winner.figures)} executions in {dtypes} on the CPU: within the tolerance"
 
 
-def _tuning(rows: Sequence[Row]) -> Iterator[str]:
+def _not_done(results: Sequence[CaseRun]) -> Iterator[str]:
+    """What was executed on a device, and what was not."""
+    won = [(r.case.name, r.winner) for r in results if r.winner is not None]
+    yield from (f"executed on the device: {winner.device}" for _, winner in won if winner.device)
+    without = [name for name, winner in won if not winner.device]
+    if len(without) == len(won):
+        yield NOT_DONE
+    elif without:
+        yield f"{', '.join(without)}: {NOT_DONE[0].lower()}{NOT_DONE[1:]}"
+
+
+def _tuning(rows: Sequence[Row], results: Sequence[CaseRun]) -> Iterator[str]:
     """One line a case, and below it one for the targets that have the same Configs."""
+    times = {r.case.name: r.winner.timed for r in results if r.winner and r.winner.timed}
     for name in dict.fromkeys(r.name for r in rows):
         mine = [r for r in rows if r.name == name]
         first = mine[0]
         sizes = " ".join(f"{a}={n}" for a, n in first.sizes)
         yield f"{name}: {sizes}, {first.dtype}{', tf32' if first.tf32 else ''}, graph {first.graph}"
+        if timed := times.get(name):
+            yield f"  measured: {timed.us:.1f} us (quartiles {timed.low:.1f} to {timed.high:.1f})"
         for configs in dict.fromkeys(r.configs for r in mine):
             targets = ", ".join(r.target for r in mine if r.configs == configs)
             yield f"  {targets}: {'; then '.join(_launch(c) for c in configs)}"
@@ -81,4 +95,6 @@ def _tuning(rows: Sequence[Row]) -> Iterator[str]:
 def _launch(config: Config) -> str:
     tiles = " ".join(f"{a}={n}" for a, n in config.tiles)
     parts = f", {config.parts} parts" if config.parts > 1 else ""
-    return f"tiles {tiles or 'none'}{parts}, {config.warps} warps, {config.stages} stages"
+    how = ", descriptors" if config.descriptors else ""
+    how += f", groups of {config.group}" if config.group != 1 else ""
+    return f"tiles {tiles or 'none'}{parts}, {config.warps} warps, {config.stages} stages{how}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -34,6 +35,13 @@ from superopt.search.space import Search
 from superopt.search.space import search
 from superopt.search.structure import structures
 from superopt.spec import Spec
+from superopt.tune.outcome import Tuned
+from superopt.tune.session import Session
+from superopt.tune.timing import NOT_TIMED
+from superopt.tuned import job_of
+from superopt.tuned import space_of
+from superopt.tuned import timing_of
+from superopt.tuned import with_times
 from superopt.ugraph.names import Names
 from superopt.ugraph.names import canonical
 from superopt.verify.run.compile_ahead import Compiler
@@ -41,6 +49,7 @@ from superopt.verify.run.execute import Runner
 
 FORMS = 12  # distinct forms that are searched
 FINALISTS = 3  # candidates that are verified to the end, per case
+FINALISTS_TIMED = 5  # where they are timed, so that the model need not be right
 CANDIDATES_EACH = 8  # of a budget, for each finalist
 EXAMINED = 12  # structures that are tried for that
 VARIANTS = 2  # candidates of one structure that are tried, until one is verified
@@ -69,6 +78,9 @@ class Listener(Protocol):
 
     def verified(self, model_us: float, share: float) -> None:
         """One more candidate passed every check."""
+
+    def timing(self, done: int, trials: int, best_us: float) -> None:
+        """So many of at most ``trials`` Configs were tried; the fastest takes ``best_us``."""
 
     def done(self, result: CaseRun) -> None:
         """A case ends."""
@@ -126,8 +138,13 @@ def search_function(
     directory: Path,
     listener: Listener,
     jobs: int = 2,
+    session: Session | None = None,
+    finalists: int | None = None,
 ) -> Run:
     """Search one spec function, write its kernel file into ``directory``, return all that is known.
+
+    ``session``: where and how verified candidates are timed; None if they are not. ``finalists``:
+    how many are verified for each case; None: ``FINALISTS``, or ``FINALISTS_TIMED``.
 
     An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept,
     and the kernel file is then made without Configs for other architectures. A second one while
@@ -143,7 +160,8 @@ def search_function(
     scratch.mkdir(exist_ok=True)
     with Runner() as runner, Compiler(jobs) as compiler:
         examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
-        searches = [_CaseSearch(case, examiner, device, listener, clock) for case in cases]
+        wanted = finalists or (FINALISTS if session is None else FINALISTS_TIMED)
+        searches = [_CaseSearch(case, examiner, device, listener, clock, wanted) for case in cases]
         try:
             runner.start()
             compiler.start()
@@ -155,7 +173,12 @@ def search_function(
                 listener.case(spec.name, one.case.name)
                 clock.share(len(searches) - number)
                 one.run()
+                if session is not None:
+                    with clock.of("time"):
+                        one.time(session, len(searches) - number, scratch)
                 listener.done(one.result())
+                if session is not None and session.interrupted:
+                    raise KeyboardInterrupt
             listener.stage("writing and checking the kernel file")
             with clock.of("assemble"):
                 kernel, results = _assembled(spec, searches, examiner, directory)
@@ -165,6 +188,7 @@ def search_function(
             with clock.of("assemble"):
                 results = [one.result() for one in searches]
                 kernel, results = assemble(spec, results, examiner, directory, ())
+    tuned = [one.tuned for one in searches if one.tuned is not None]
     return Run(
         spec.name,
         device.name,
@@ -175,6 +199,7 @@ def search_function(
         kernel,
         interrupted,
         (*clock.seconds.items(), ("total", clock.elapsed)),
+        NOT_TIMED if session is None else timing_of(session.machine, tuned, NOT_TIMED),
     )
 
 
@@ -195,9 +220,18 @@ class _CaseSearch:
     """The search of one case. ``result`` is right at any time, so an interrupt loses nothing."""
 
     def __init__(
-        self, case: Case, examiner: Examiner, device: Device, listener: Listener, clock: Clock
+        self,
+        case: Case,
+        examiner: Examiner,
+        device: Device,
+        listener: Listener,
+        clock: Clock,
+        finalists: int = FINALISTS,
     ) -> None:
         self.case, self.examiner, self.device = case, examiner, device
+        self.finalists = finalists
+        self.tuned: Tuned | None = None
+        self.untimed = ""
         self.listener, self.clock = listener, clock
         self.sizes = {a: case.sizes[u] for a, u in examiner.names.axes.items()}  # canonical names
         self.counts = Counts(complete=False)
@@ -254,8 +288,25 @@ class _CaseSearch:
                     candidate = self.examiner.execute(built, candidate, self.case)
                 self.examined[index] = candidate
             if candidate.stage is Stage.VERIFIED:
+                space = space_of(candidate.graph, self.case, self.device)
+                self.examined[index] = replace(candidate, space=space)
                 self.first_verified = self.first_verified or time.monotonic()
                 self.listener.verified(candidate.model_us, candidate.share)
+
+    def time(self, session: Session, cases: int, directory: Path) -> None:
+        """Times what was verified; this is the first of ``cases`` that are left."""
+        result = self.result()
+        if result.winner is None:
+            return
+        self.listener.stage("tuning on the device")
+        program = self.examiner.names.back(self.examiner.program)
+        job = job_of(program, result)
+        self.tuned = session.tune(job, cases, self.examiner.compiler, directory, self.listener)
+        done = with_times(result, self.tuned, session.machine)
+        self.untimed = done.untimed
+        for index, candidate in enumerate(done.candidates):
+            if index in self.examined:
+                self.examined[index] = candidate
 
     def lost(self, result: CaseRun) -> bool:
         """Takes note of the candidates that ``result`` refuses; whether that cost the winner."""
@@ -268,21 +319,21 @@ class _CaseSearch:
     def more(self) -> bool:
         """Examines further candidates; whether one was verified."""
         self._examine()
-        return any(c.stage is Stage.VERIFIED for c in self.examined.values())
+        return any(c.holds for c in self.examined.values())
 
     def _order(self) -> Iterator[int]:
         """Which candidates to examine: the fastest ones of different structure until enough are
         verified. A small budget asks for fewer of them, and one that the search would drop
         next to a verified one is not worth the time."""
-        wanted = min(FINALISTS, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
+        wanted = min(self.finalists, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
         for group in structures(self.built, self.sizes)[:EXAMINED]:
-            verified = [c for c in self.examined.values() if c.stage is Stage.VERIFIED]
+            verified = [c for c in self.examined.values() if c.holds]
             enough = SLACK * min((c.model_us for c in verified), default=float("inf"))
             if len(verified) >= wanted or self.built[group[0]].estimate.us > enough:
                 break
             for index in group[:VARIANTS]:
                 yield index
-                if self.examined[index].stage is Stage.VERIFIED:
+                if self.examined[index].holds:
                     break
 
     def result(self) -> CaseRun:
@@ -297,7 +348,8 @@ class _CaseSearch:
             if self.first_verified is not None:
                 first = round(self.first_verified - self.started, 3)
                 seconds.append(("first verified", first))
-        return CaseRun(self.case, self.counts, candidates, best(candidates), tuple(seconds))
+        winner = best(candidates)
+        return CaseRun(self.case, self.counts, candidates, winner, tuple(seconds), self.untimed)
 
 
 def counted(space: Search, names: Names) -> Counts:

@@ -10,6 +10,10 @@ from pathlib import Path
 from superopt.case import Case
 from superopt.repair.record import Repair
 from superopt.source import Facts
+from superopt.tune.record import Figures
+from superopt.tune.space import Point
+from superopt.tune.timing import NOT_TIMED
+from superopt.tune.timing import Timing
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.verify.run.checks import Figure
@@ -23,6 +27,7 @@ class Stage(Enum):
     REFUSED = "refused"  # a check said no; ``why`` says which
     PROVED = "proved"  # the graph equals the spec; its text was not printed
     VERIFIED = "verified"  # printed, executed and compiled as well
+    TIMED = "timed"  # verified, and checked and timed on the device
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,10 @@ class Candidate:
     ``configs``: one per launch. ``model_us``: microseconds by the model. ``share``: of the
     roofline, by the model. ``derivation``: laws applied, in order. ``repairs``: one readable
     line a repair; ``records``: the repairs themselves, in canonical names. ``evidence``: (claim,
-    verdict). ``figures``: float errors. ``skipped``: what was not executed, and why.
+    verdict). ``figures``: float errors. ``skipped``: what was not executed, and why. ``space``:
+    what it may be launched with, best by the model first (of verified ones). ``timed``: the
+    measured time of ``configs``; ``device_error``: (relative error, limit) of its check on the
+    device, ``device``: that check in words; ``won``: it is the fastest one of its case.
     """
 
     digest: str
@@ -49,11 +57,25 @@ class Candidate:
     figures: tuple[Figure, ...] = ()
     skipped: tuple[str, ...] = ()
     records: tuple[Repair, ...] = ()
+    space: tuple[Point, ...] = ()
+    timed: Figures | None = None
+    device_error: tuple[float, float] | None = None
+    device: str = ""
+    won: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether it passed every check."""
+        return self.stage in (Stage.VERIFIED, Stage.TIMED)
 
 
 def best(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The first verified one of ``candidates``, which are in the order of the model; but one whose
-    registers spill only wins where all do. None if there is none."""
+    """The winner of ``candidates``, which are in the order of the model: what tuning chose, else
+    the fastest timed one, else the first verified one; but one whose registers spill only wins
+    where all do. None if there is none."""
+    timed = [c for c in candidates if c.stage is Stage.TIMED]
+    if timed:
+        return min(timed, key=lambda c: (not c.won, c.timed.us if c.timed else float("inf")))
     verified = [c for c in candidates if c.stage is Stage.VERIFIED]
     return min(verified, key=lambda c: any(f.spills for f in c.facts), default=None)
 
@@ -82,18 +104,20 @@ class Counts:
 
 @dataclass(frozen=True)
 class CaseRun:
-    """The search of one case. ``winner`` is among ``candidates``, or None."""
+    """The search of one case. ``winner`` is among ``candidates``, or None. ``untimed``: why it
+    has no time although timing was tried."""
 
     case: Case
     counts: Counts
     candidates: tuple[Candidate, ...]
     winner: Candidate | None
     seconds: tuple[tuple[str, float], ...] = ()
+    untimed: str = ""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The search of one spec function."""
+    """The search of one spec function. ``timing``: all that was measured on a GPU."""
 
     name: str
     target: str
@@ -104,6 +128,7 @@ class Run:
     kernel: Path | None = None
     interrupted: bool = False
     seconds: tuple[tuple[str, float], ...] = ()
+    timing: Timing = NOT_TIMED
 
     @property
     def verified(self) -> bool:

@@ -204,12 +204,14 @@ def _check_storage(output: Output, node: Node, where: str | None) -> None:
 
 def _bound(cases: Sequence[Case], signature: Signature, dtype: str, where: str) -> tuple[Case, ...]:
     bound: list[Case] = []
+    inputs = [p for p in signature.params if isinstance(p, Input) and p.order]
+    integers = [p.name for p in inputs if p.kind is Kind.INT]
     for case in cases:
         if not isinstance(case, Case):
             raise SpecError(f"cases= holds Case(...) objects, got {case!r}", where)
         if case.name in {c.name for c in bound}:
             raise SpecError(f"two cases are named {case.name!r}", case.where or where)
-        bound.append(bind(case, signature.axes, signature.scalars, dtype))
+        bound.append(bind(case, signature.axes, signature.scalars, dtype, integers))
     return tuple(bound)
 
 

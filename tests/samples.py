@@ -192,7 +192,7 @@ def two_pass_softmax() -> KernelGraph:
     return KernelGraph("softmax", (x,), ("out",), (block,))
 
 
-def rms_linear_one_walk() -> KernelGraph:
+def rms_linear_one_walk(split: bool = False) -> KernelGraph:
     """Two independent carries in one walk of k; the scale stands in the epilogue."""
     carries = (
         Carry("ss", ("m",), Fn.ADD, mul(X, X)),
@@ -200,7 +200,8 @@ def rms_linear_one_walk() -> KernelGraph:
     )
     mean = div(State("ss", ("m",)), Size("k"))
     value = mul(State("acc", ("m", "n")), rsqrt(add(mean, num(Fraction(1, 100000)))))
-    places: tuple[tuple[str, Place], ...] = (("m", Grid()), ("k", Loop()), ("n", Grid()))
+    walked = Split() if split else Loop()
+    places: tuple[tuple[str, Place], ...] = (("m", Grid()), ("k", walked), ("n", Grid()))
     block = BlockGraph(
         places,
         (Walk("k", carries),),

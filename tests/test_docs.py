@@ -56,7 +56,7 @@ def test_readme_has_every_command_and_option_of_search():
     listed = set(re.findall(r"^\| `superopt (\w+)", README, re.M))
     assert listed == set(commands())
     options = {o for p in commands()["search"].params for o in p.opts if o.startswith("--")}
-    assert options <= set(re.findall(r"--\w+", README))
+    assert options <= set(re.findall(r"--[\w-]+", README))
 
 
 @pages

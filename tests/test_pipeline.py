@@ -13,13 +13,20 @@ from superopt import pipeline
 from superopt.device import target
 from superopt.examine import Examiner
 from superopt.loading import load
+from superopt.pipeline import FINALISTS
 from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.record import counts_record
 from superopt.run import Stage
+from superopt.tune.outcome import Measured
+from superopt.tune.outcome import Tuned
+from superopt.tune.outcome import Won
+from superopt.tune.record import Figures
+from superopt.tune.record import Outcome
 from superopt.ugraph.text import digest
 from superopt.ugraph.text import parse
 from superopt.ugraph.text import show
+from tests.tune.records import MACHINE
 
 SPECS = Path(__file__).parent.parent / "specs"
 
@@ -104,12 +111,14 @@ def stage(monkeypatch, tmp_path):
     monkeypatch.setattr(pipeline, "Examiner", Lenient)
     monkeypatch.setattr(pipeline, "check_reference", lambda spec, seed: None)
 
-    def run(name="softmax.py:softmax", cases=(), actions=(), budget=None, told=None):
+    def run(name="softmax.py:softmax", cases=(), actions=(), budget=None, told=None, session=None):
         (spec,) = load(f"{SPECS / name}")
         chosen = tuple(c for c in spec.cases if not cases or c.name in cases)
         listener = told or Told(actions)
         limits = budget or Budget(candidates=40)
-        return search_function(spec, chosen, target("h200"), limits, 0, tmp_path, listener)
+        return search_function(
+            spec, chosen, target("h200"), limits, 0, tmp_path, listener, session=session
+        )
 
     return run
 
@@ -217,3 +226,47 @@ def test_the_share_of_a_case():
     unlimited.share(4)
     assert not unlimited.over
     assert not unlimited.half_over
+
+
+class Session:
+    """In place of a GPU: the last verified structure is the fastest, with its second point.
+
+    ``at``: the number of the case in which an interrupt comes.
+    """
+
+    machine = MACHINE
+
+    def __init__(self, at=99):
+        self.interrupted = False
+        self.jobs, self.cases, self.at = [], [], at
+
+    def tune(self, job, cases, compiler, directory, watcher):
+        self.jobs.append(job)
+        self.cases.append(cases)
+        self.interrupted = len(self.jobs) == self.at
+        structure = job.structures[-1]
+        point = structure.points[1]
+        figures = Figures(5.0, 5.0, 5.0, 3)
+        one = Measured(structure.digest, point, Outcome("timed", "", "", figures, None), 0, 0.1)
+        return Tuned(job.case.name, (one,), Won(structure.digest, point, figures, None, True))
+
+
+def test_a_search_with_a_gpu_ends_with_timed_winners(stage):
+    session = Session()
+    run = stage(session=session)
+    assert session.cases == [4, 3, 2, 1]
+    assert max(len(j.structures) for j in session.jobs) > FINALISTS
+    for result, job in zip(run.cases, session.jobs, strict=True):
+        assert result.winner.digest == job.structures[-1].digest
+        assert result.winner.configs == job.structures[-1].points[1].launches
+        assert result.winner.stage is Stage.TIMED
+    assert run.timing.machine == MACHINE
+    assert len(run.timing.measured) == 4
+
+
+def test_an_interrupt_while_timing_keeps_the_cases_that_are_done(stage):
+    run = stage(session=Session(at=2))
+    assert run.interrupted
+    assert [bool(c.winner) for c in run.cases] == [True, True, False, False]
+    assert run.cases[0].winner.stage is Stage.TIMED
+    assert run.kernel is not None

@@ -37,7 +37,6 @@ NOT_SUPPORTED = (
     ("grouped queries in one matrix tile", "group axes work, but their rows are not packed"),
     ("warp roles, TMA, explicit shared memory", "Triton's compiler decides these"),
     ("several GPUs", "one kernel file runs on one device"),
-    ("timing", "candidates are ranked by the model; kernels are not timed yet"),
 )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from dataclasses import replace
 from importlib.metadata import version
@@ -15,6 +16,10 @@ from typing import Any
 from rich.console import Console
 
 from superopt.case import Case
+from superopt.commands.against import Rivals
+from superopt.commands.against import best_peer
+from superopt.commands.against import check_rivals
+from superopt.commands.against import with_peers
 from superopt.device import Device
 from superopt.device import target as device_of
 from superopt.errors import BAD_INPUT
@@ -25,6 +30,7 @@ from superopt.errors import UserError
 from superopt.loading import load
 from superopt.pipeline import Budget
 from superopt.pipeline import search_function
+from superopt.report.directory import STORE
 from superopt.report.directory import check_directory
 from superopt.report.directory import check_parent
 from superopt.report.directory import discard
@@ -35,12 +41,20 @@ from superopt.report.directory import start_work
 from superopt.report.live import Progress
 from superopt.report.markdown import report
 from superopt.report.record import write
+from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.spec import Spec
+from superopt.tune.machine import NO_GPU
+from superopt.tune.record import Machine
+from superopt.tune.session import TRIALS
+from superopt.tune.session import Session
+from superopt.tune.session import cores
+from superopt.tune.session import local
 from superopt.ugraph.text import digest
 
 DEFAULT_OUT = Path("runs")
 REPORT = "report.md"
+JOBS = 2  # compilers of a search that times nothing
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,30 @@ class Settings:
     budget: Budget
     seed: int
     jobs: int
+    finalists: int | None = None
+    timing: Timing | None = None
+    rivals: Rivals | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How winners are timed: on ``machine``, with at most ``trials`` Configs a function. ``store``:
+    None means beside the run."""
+
+    machine: Machine
+    trials: int
+    store: Path | None
+
+
+@dataclass(frozen=True)
+class TimingOptions:
+    """What the command line says of timing."""
+
+    store: Path | None = None
+    trials: int = TRIALS
+    wanted: bool = True
+    peers: Path | None = None
+    against: str = ""
 
 
 def run_search(
@@ -60,18 +98,24 @@ def run_search(
     budget: str,
     seed: int,
     out: Path | None,
-    jobs: int,
+    jobs: int | None,
     quiet: bool,
+    options: TimingOptions | None = None,
+    finalists: int | None = None,
 ) -> int:
     """Search every selected function and case; the largest exit code of the functions.
 
     Raises:
         UserError: the input is wrong; then nothing was searched or written.
     """
-    settings = Settings(device_of(target), parse_budget(budget), seed, jobs)
+    settings = Settings(device_of(target), parse_budget(budget), seed, jobs or JOBS, finalists)
     chosen = select(target_file, load(target_file), cases)
     directories = directories_of([s for s, _ in chosen], out)
     console = Console(highlight=False, soft_wrap=True, markup=False)
+    timing, why = _timing(options or TimingOptions(), settings.device)
+    rivals = _rivals(options or TimingOptions(), [s for s, _ in chosen])
+    if timing is not None:
+        settings = replace(settings, timing=timing, rivals=rivals, jobs=jobs or cores())
     codes: list[int] = []
     began = time.monotonic()
     with Progress(console, quiet) as progress:
@@ -86,7 +130,7 @@ def run_search(
                 codes.append(BAD_INPUT)
                 continue
             codes.append(code_of(run))
-            conclude(console, run)
+            conclude(console, run, why)
             if run.interrupted:
                 break
     return max(codes)
@@ -108,16 +152,31 @@ def search_into(
     """
     work = start_work(directory)
     try:
-        run = search_function(
-            spec,
-            cases,
-            settings.device,
-            settings.budget,
-            settings.seed,
-            work,
-            progress,
-            settings.jobs,
-        )
+        with ExitStack() as stack:
+            session = None
+            if (timing := settings.timing) is not None:
+                store = timing.store or directory.absolute().parent / STORE
+                session = stack.enter_context(
+                    Session(store, timing.machine, settings.device, timing.trials, settings.seed)
+                )
+            run = search_function(
+                spec,
+                cases,
+                settings.device,
+                settings.budget,
+                settings.seed,
+                work,
+                progress,
+                settings.jobs,
+                session,
+                settings.finalists,
+            )
+        if settings.rivals is not None and not run.interrupted:
+            progress.stage("timing the peers")
+            try:
+                run = with_peers(run, spec, settings.rivals)
+            except KeyboardInterrupt:  # the peers are not worth the search
+                run = replace(run, interrupted=True)
         (work / REPORT).write_text(report(run))
         files = files_of(work)
         write(run, head(spec), files)
@@ -127,6 +186,34 @@ def search_into(
         discard(work)
     kernel = directory / run.kernel.name if run.kernel else None
     return replace(run, directory=directory, kernel=kernel)
+
+
+def _timing(options: TimingOptions, device: Device) -> tuple[Timing | None, str]:
+    """How winners are timed, or None and why they are not."""
+    if not options.wanted:
+        return None, "--no-time"
+    try:
+        machine = local(device)
+    except UserError as error:
+        return None, "no GPU" if error.message == NO_GPU else error.message
+    return Timing(machine, options.trials, options.store), ""
+
+
+def _rivals(options: TimingOptions, specs: Sequence[Spec]) -> Rivals | None:
+    """The peers that are asked for.
+
+    Raises:
+        UserError: there is no such peer, or ``--peers`` is given without ``--against``.
+    """
+    names = tuple(n for n in map(str.strip, options.against.split(",")) if n)
+    if not names:
+        if options.peers is not None:
+            raise UserError("--peers declares peers, --against says which are timed: give both")
+        return None
+    rivals = Rivals(names, options.peers)
+    for spec in specs:
+        check_rivals(rivals, spec)
+    return rivals
 
 
 def code_of(run: Run) -> int:
@@ -196,6 +283,7 @@ def head(spec: Spec) -> dict[str, Any]:
             "line": spec.line,
             "program_digest": digest(spec.program),
             "source_sha256": hashlib.sha256(spec.source_text.encode()).hexdigest(),
+            "source": spec.source_text,
         },
         "versions": {
             name: version(name) for name in ("superopt", "torch", "triton", "sympy", "z3-solver")
@@ -203,8 +291,9 @@ def head(spec: Spec) -> dict[str, Any]:
     }
 
 
-def conclude(console: Console, run: Run) -> None:
-    """The end of a search: where the kernel is, and what to do next."""
+def conclude(console: Console, run: Run, why: str) -> None:
+    """The end of a search: where the kernel is, and what to do next. ``why``: the reason why
+    nothing was timed, if so."""
     if code_of(run) == INTERRUPTED:
         console.print(f"{run.name}: interrupted before any kernel was verified")
         return
@@ -216,7 +305,26 @@ def conclude(console: Console, run: Run) -> None:
         console.print(f"  without a kernel of their own: {', '.join(without)}")
     if run.interrupted:
         console.print("  interrupted: the best until then")
-    console.print("  not timed: no GPU; ranked by the model. bf16 on this GPU: not executed")
+    if why:
+        console.print(f"  not timed: {why}; ranked by the model. bf16 on this GPU: not executed")
+    else:
+        for result in run.cases:
+            console.print(f"  {result.case.name}: {_time_in_words(run, result)}")
+            for peer in run.timing.of(result.case.name).peers:
+                if peer.us is None:
+                    console.print(f"    {peer.name} has no time: {peer.why}")
     console.print(f"  report  {run.directory / REPORT}")
     console.print(f"  next    python {run.kernel}        (self-test)")
     console.print(f"          superopt verify {run.kernel}")
+
+
+def _time_in_words(run: Run, result: CaseRun) -> str:
+    winner = result.winner
+    if winner is None:
+        return "no kernel of its own"
+    if winner.timed is None:
+        return f"not timed: {result.untimed or 'the search ended before'}"
+    said = f"{winner.timed.us:.1f} us on {run.timing.machine.gpu if run.timing.machine else '?'}"
+    if (peer := best_peer(run, result.case.name)) is not None:
+        said += f"; {peer.ratio:.2f}x the best peer, {peer.name} ({peer.us:.1f} us)"
+    return said

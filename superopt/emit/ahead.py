@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import TensorArgument
 from superopt.emit.kernel import TileArgument
 from superopt.emit.module import print_graph
 from superopt.errors import NotEmittable
 from superopt.source import LaunchSpec
+from superopt.ugraph.described import aligned
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Split
+from superopt.ugraph.node import Input
+from superopt.ugraph.pack import hosts
 from superopt.ugraph.split import part_axis
 
 POINTERS = {"fp16": "*fp16", "bf16": "*bf16", "fp32": "*fp32", "int8": "*i8", "int16": "*i16"}
@@ -42,16 +47,34 @@ def launch_specs(
         for axis, place in kernel.block.places:
             if isinstance(place, Split):
                 known[part_axis(axis)] = config.parts
-        found.append(_spec(kernel, config, known, dtype, tf32))
+        found.append(_spec(_taken(kernel, config, known, dtype), config, known, dtype, tf32))
     return tuple(found)
+
+
+def _taken(kernel: Kernel, config: Config, sizes: Mapping[str, int], dtype: str) -> Kernel:
+    """The function that the launcher would call: ``kernel`` or its twin."""
+    if not config.descriptors or kernel.twin is None:
+        return kernel
+    read = [Input(t.name, t.order, t.dtype) for t in kernel.twin.described]
+    return kernel.twin if all(aligned(t, sizes, dtype) for t in read) else kernel
+
+
+def _passed(tensor: TensorArgument, tiles: Mapping[str, int], dtype: str) -> str:
+    """The type of what is passed for a tensor: a pointer, or a descriptor with its box."""
+    pointer = POINTERS[tensor.dtype or dtype]
+    if not tensor.described:
+        return pointer
+    box = ", ".join(str(tiles.get(a, 1)) for a in tensor.order)
+    return f"tensordesc<{pointer.removeprefix('*')}[{box}]>"
 
 
 def _spec(
     kernel: Kernel, config: Config, sizes: Mapping[str, int], dtype: str, tf32: bool
 ) -> LaunchSpec:
     call = _Call()
+    tiles = {t.axis: tile_size(t, config, sizes) for t in kernel.tiles}
     for tensor in kernel.tensors:
-        call.signature.append((tensor.pointer, POINTERS[tensor.dtype or dtype]))
+        call.signature.append((tensor.pointer, _passed(tensor, tiles, dtype)))
     for tensor in kernel.tensors:
         stride = 1
         strides = {}
@@ -60,16 +83,21 @@ def _spec(
             stride *= max(_size(axis, sizes), 1)
         for axis, name in tensor.strides:
             call.integer(name, strides[axis], "i64")
+    packed = hosts(kernel.block.places)
     for axis, name in kernel.sizes:
-        call.integer(name, _size(axis, sizes), "i32")
+        if axis in packed:
+            call.constant(name, _size(axis, sizes))
+        else:
+            call.integer(name, _size(axis, sizes), "i32")
     for scalar in kernel.scalars:
         call.signature.append((scalar.parameter, scalar.type))
-    tiles = {t.axis: tile_size(t, config, sizes) for t in kernel.tiles}
     for tile in kernel.tiles:
         call.constant(tile.tile, tiles[tile.axis])
     for tile in kernel.tiles:
-        size = _size(tile.axis, sizes)
+        size = prod(_size(a, sizes) for a in (tile.axis, *tile.guests))
         call.constant(tile.even, size > 0 and size % tiles[tile.axis] == 0)
+    if kernel.grouped:
+        call.constant("GROUP", config.group)
     if kernel.precise:
         call.constant("PRECISION", "tf32" if tf32 else "ieee")
     return LaunchSpec(

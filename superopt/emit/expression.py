@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from superopt.emit import descriptor
+from superopt.emit.distance import converted
 from superopt.emit.kernel import TRITON_DTYPES
+from superopt.emit.number import is_pure
 from superopt.emit.program import Frame
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import FOLD_NEEDS
@@ -17,6 +20,7 @@ from superopt.emit.scalar import FOLDS
 from superopt.emit.scalar import NEEDS
 from superopt.emit.scalar import TRITON
 from superopt.emit.scalar import exact
+from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
 from superopt.emit.value import Value
 from superopt.emit.writer import Writer
@@ -41,15 +45,11 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
+from superopt.ugraph.walk import uses
 
 MOST = 4  # an expression of more operations gets a variable
 COMPARISONS = (Fn.LT, Fn.LE, Fn.EQ)
 LOGIC = (Fn.AND, Fn.OR, Fn.NOT)
-
-
-def is_pure(node: Node) -> bool:
-    """Whether ``node`` follows from sizes, constants and the caller's scalars alone."""
-    return all(isinstance(n, Const | Named | Size | Scalar | Map) for n in topo([node]))
 
 
 class Expressions:
@@ -57,28 +57,39 @@ class Expressions:
 
     def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
         self.frame = frame
-        self._uses: dict[Node, int] = dict.fromkeys(topo(roots), 0)
-        for node in self._uses:
-            for child in children(node):
-                self._uses[child] += 1
-        for root in roots:
-            self._uses[root] += 1
+        self._uses = uses(roots)
         self._outer: dict[object, Value] = {}
         self._inner: dict[object, Value] = {}
         self._walk: Walk | None = None
         self._varies: dict[Node, bool] = {}
         self._outside = 0  # how many values outside of the walk in hand are being printed
         self._count = 0
+        self._local: list[str] = []  # variables of the loop in hand
+
+    def count(self, roots: Sequence[Node]) -> None:
+        """From now on ``roots`` say which nodes are used more than once."""
+        self._uses = uses(roots)
 
     # Walks.
 
     def enter(self, walk: Walk) -> None:
         """From now on nodes that vary over ``walk`` are printed into its body."""
-        self._walk, self._inner, self._varies = walk, {}, {}
+        self._walk, self._inner, self._varies, self._local = walk, {}, {}, []
 
     def leave(self) -> None:
         """Forgets the body of the walk: what was printed there is not known behind it."""
         self._walk, self._inner, self._varies = None, {}, {}
+
+    def forget(self) -> None:
+        """Lets the loop to come, over other tiles of the same walk, take the last one's names."""
+        self.frame.names.release(self._local)
+        self._count = 0
+
+    def local(self, wish: str) -> str:
+        """A variable of the loop in hand."""
+        name = self.frame.names.fresh(wish)
+        self._local.append(name)
+        return name
 
     def varies(self, node: Node) -> bool:
         """Whether ``node`` can change from tile to tile of the walk in hand.
@@ -118,7 +129,11 @@ class Expressions:
             value = self._print(node)
             self._outside -= outside
             named = isinstance(node, Reduce) or hoisted or value.weight > MOST
-            if (named or self._uses.get(node, 2) > 1) and not value.is_name and not _literal(value):
+            if (
+                (named or self._uses.get(node, 2) > 1)
+                and not value.is_name
+                and not value.is_literal
+            ):
                 value = self.assign(node, value)
             known[node] = value
         return known[node]
@@ -135,14 +150,13 @@ class Expressions:
             return self.value(node)
         if is_pure(node):
             return self._passed(node)
-        value = self.value(node)
-        text = f"{value.operand}.to(tl.float32)"
-        return Value(text, value.dims, Kind.REAL, weight=value.weight)
+        return converted(self, node)
 
     def assign(self, node: Node, value: Value, wish: str | None = None) -> Value:
         """Gives ``value`` a variable in the lines where ``node`` belongs."""
-        name = self.frame.names.fresh(wish or self._wish(node))
-        self._lines(node).line(f"{name} = {value.text}")
+        lines, wish = self._lines(node), wish or self._wish(node)
+        name = self.local(wish) if lines is self.frame.inner else self.frame.names.fresh(wish)
+        lines.line(f"{name} = {value.text}")
         return Value(name, value.dims, value.kind)
 
     def loaded(self, node: Input) -> Value:
@@ -163,7 +177,7 @@ class Expressions:
 
     def product(self, node: Reduce, onto: Value | None = None) -> Value | None:
         """A fold as a matrix product (added ``onto`` a tile of equal shape), or None."""
-        found = matrix_product(node.fn, node.axis, node.arg, self.frame.order)
+        found = matrix_product(node.fn, node.axis, node.arg, self.frame.order, self.frame.host)
         if found is None:
             return None
         dims = (found.row, found.column)
@@ -255,9 +269,11 @@ class Expressions:
     def _load(self, node: Input) -> Value:
         frame = self.frame
         tensor = frame.tensor(node.name, node.order, node.dtype, written=False)
-        dims = tuple(a for a in frame.order if a in node.order)
+        dims = frame.dims(node.order)
+        if tensor.described:
+            return Value(descriptor.load(frame, tensor, dims), dims, node.kind)
         address = self.address(node, node.order, node.dtype, written=False)
-        mask = f", mask={frame.mask(dims)}, other=0" if dims else ""
+        mask = f", mask={inside}, other=0" if (inside := frame.mask(dims)) else ""
         if mask and tensor.dtype not in ("int8", "int16", "int32", "int64", "bool"):
             mask += ".0"
         return Value(f"tl.load({address}{mask})", dims, node.kind)
@@ -334,6 +350,8 @@ class Expressions:
 
     def _masked(self, node: Node, value: Value, axis: str, unit: str) -> Value:
         """``node`` with ``unit`` at the lanes of ``axis`` that do not exist."""
+        if self.frame.full(axis):
+            return value
         known = self._inner if axis == self.frame.walked else self._place(node)
         key = ("masked", node, axis, unit)
         if key not in known:
@@ -341,8 +359,9 @@ class Expressions:
             text = f"tl.where({inside}, {value.text}, {unit})"
             known[key] = Value(text, value.dims, value.kind)
             if self._uses.get(node, 2) > 1:
-                name = self.frame.names.fresh(f"{self._wish(node)}_in")
-                lines = self.frame.inner if known is self._inner else self.frame.lines
+                inner, wish = known is self._inner, f"{self._wish(node)}_in"
+                name = self.local(wish) if inner else self.frame.names.fresh(wish)
+                lines = self.frame.inner if inner else self.frame.lines
                 assert lines is not None
                 lines.line(f"{name} = {text}")
                 known[key] = Value(name, value.dims, value.kind)
@@ -374,16 +393,7 @@ class Expressions:
         return self.frame.case_dtype()
 
 
-def _literal(value: Value) -> bool:
-    return value.text.startswith("float(") or value.text.replace(".", "").replace("-", "").isalnum()
-
-
 def _vanishes(fold: Fn, axis: str, term: Node) -> bool:
     """Whether ``term`` is the unit of a sum at lanes of ``axis`` that do not exist, because every
     factor is a tensor with that axis, whose loads give 0 there."""
     return fold is Fn.ADD and all(isinstance(f, Input) and axis in f.order for f in factors(term))
-
-
-def integer_unit(fold: Fn) -> str:
-    """The unit of a fold of integers; they have no infinity, so the ends of int64 stand for it."""
-    return {Fn.ADD: "0", Fn.MUL: "1", Fn.MAX: f"{-(2**63)}", Fn.MIN: f"{2**63 - 1}"}[fold]

@@ -22,7 +22,8 @@ TRITON_DTYPES = {
 @dataclass(frozen=True)
 class TensorArgument:
     """A tensor that a launch reads or writes. ``strides``: (axis, parameter), without the
-    innermost axis, whose stride is 1. ``dtype`` None: that of the case."""
+    innermost axis, whose stride is 1. ``dtype`` None: that of the case. ``described``: it is
+    passed as a tensor descriptor, which knows the strides."""
 
     name: str
     pointer: str
@@ -30,6 +31,7 @@ class TensorArgument:
     dtype: str | None
     strides: tuple[tuple[str, str], ...]
     written: bool
+    described: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class TileArgument:
     """The constexprs of a tile dimension. ``least``: the fewest positions that may be passed.
 
     ``even`` says that the tile divides the size, so that no lane is ever masked. ``whole``: the
-    tile holds the entire axis.
+    tile holds the entire axis. ``guests``: axes that are packed into it; the tile counts joint
+    positions.
     """
 
     axis: str
@@ -54,6 +57,7 @@ class TileArgument:
     even: str
     least: int
     whole: bool
+    guests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,9 @@ class Kernel:
     """One printed ``@triton.jit`` function.
 
     Parameters in order: pointers, strides, ``sizes`` (axis, parameter), ``scalars``, then the
-    constexprs ``tiles`` and, if ``precise``, ``PRECISION``. ``helpers``: the functions and
-    constants of the file that the text uses.
+    constexprs ``tiles`` and, if ``grouped``, ``GROUP`` and, if ``precise``, ``PRECISION``.
+    ``helpers``: the functions and constants of the file that the text uses. ``twin``: the same
+    launch with tensor descriptors for some of the pointers, if there is such a function.
     """
 
     name: str
@@ -74,3 +79,10 @@ class Kernel:
     tiles: tuple[TileArgument, ...]
     precise: bool
     helpers: tuple[str, ...]
+    grouped: bool = False
+    twin: Kernel | None = None
+
+    @property
+    def described(self) -> tuple[TensorArgument, ...]:
+        """The tensors that are passed as descriptors."""
+        return tuple(t for t in self.tensors if t.described)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from superopt.emit import descriptor
 from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import TileArgument
 from superopt.emit.names import RESERVED
@@ -125,23 +127,51 @@ class _Runner:
                 self.sizes[part_axis(axis)] = self.names.fresh(f"{axis}_parts")
                 out.line(f"{self.sizes[part_axis(axis)]} = launch.parts")
         tiles = {t.axis: self._tile(t) for t in kernel.tiles}
+        extents = {t.axis: self._extent(t) for t in kernel.tiles}
         for store in kernel.block.all_stores:
             if store.name not in self.memory:
                 self._workspace(store)
         counts = []
         for turn in kernel.block.order:
-            size = self._size(turn.axis)
-            tiled = kernel.block.place[turn.axis] == Grid()
-            counts.append(f"triton.cdiv({size}, {tiles[turn.axis]})" if tiled else size)
+            if kernel.block.place[turn.axis] == Grid():
+                counts.append(f"triton.cdiv({extents[turn.axis]}, {tiles[turn.axis]})")
+            else:
+                counts.append(self._size(turn.axis))
         out.line(f"programs = {' * '.join(counts) or '1'}")
         with out.block("if programs > 0:"):
-            out.line(f"{kernel.name}[(programs,)](")
-            for line in self._arguments(kernel, tiles):
-                out.line(f"    {line}")
-            out.line(")")
+            if kernel.twin is None:
+                self._call(kernel, tiles, extents, self.memory)
+                return
+            made = self.names.fresh("descriptors")
+            boxes = descriptor.boxes(kernel.twin, self.memory, tiles)
+            out.line(f"{made} = _descriptors(launch, {', '.join(boxes)})")
+            with out.block(f"if {made}:"):
+                numbered = {t.name: f"{made}[{i}]" for i, t in enumerate(kernel.twin.described)}
+                self._call(kernel.twin, tiles, extents, self.memory | numbered)
+            with out.block("else:"):
+                self._call(kernel, tiles, extents, self.memory)
 
-    def _arguments(self, kernel: Kernel, tiles: dict[str, str]) -> list[str]:
-        found = [", ".join(self._tensor(t.name) for t in kernel.tensors) + ","]
+    def _call(
+        self,
+        kernel: Kernel,
+        tiles: dict[str, str],
+        extents: dict[str, str],
+        memory: Mapping[str, str],
+    ) -> None:
+        """``memory``: what is passed for each tensor."""
+        self.out.line(f"{kernel.name}[(programs,)](")
+        for line in self._arguments(kernel, tiles, extents, memory):
+            self.out.line(f"    {line}")
+        self.out.line(")")
+
+    def _arguments(
+        self,
+        kernel: Kernel,
+        tiles: dict[str, str],
+        extents: dict[str, str],
+        memory: Mapping[str, str],
+    ) -> list[str]:
+        found = [", ".join(memory[self._known(t.name)] for t in kernel.tensors) + ","]
         for tensor in kernel.tensors:
             if tensor.strides:
                 name = self._tensor(tensor.name)
@@ -154,7 +184,8 @@ class _Runner:
             kind = "float" if scalar.type == "fp32" else "int"
             found.append(f"{kind}({text}),  # {scalar.parameter}")
         found += [f"{t.tile}={tiles[t.axis]}," for t in kernel.tiles]
-        found += [f"{t.even}=_even({self._size(t.axis)}, {tiles[t.axis]})," for t in kernel.tiles]
+        found += [f"{t.even}=_even({extents[t.axis]}, {tiles[t.axis]})," for t in kernel.tiles]
+        found += ["GROUP=launch.group,"] if kernel.grouped else []
         found += ["PRECISION=precision,"] if kernel.precise else []
         return [*found, "num_warps=launch.warps, num_stages=launch.stages,"]
 
@@ -166,6 +197,16 @@ class _Runner:
             self.out.line(f'{name} = launch.tiles["{tile.axis}"]')
         return name
 
+    def _extent(self, tile: TileArgument) -> str:
+        """The number of positions that tiles are cut from, which must be known to fit 32 bits."""
+        if not tile.guests:
+            return self._size(tile.axis)
+        axes = (tile.axis, *tile.guests)
+        name = self.names.fresh("_".join([*axes, "size"]))
+        product = " * ".join(self._size(a) for a in axes)
+        self.out.line(f'{name} = _joint("{" ".join(axes)}", {product})')
+        return name
+
     def _size(self, axis: str) -> str:
         if axis not in self.sizes:
             raise NotEmittable(
@@ -174,11 +215,14 @@ class _Runner:
         return self.sizes[axis]
 
     def _tensor(self, name: str) -> str:
+        return self.memory[self._known(name)]
+
+    def _known(self, name: str) -> str:
         if name not in self.memory:
             raise NotEmittable(
                 f"tensor {name!r} is neither a parameter nor stored by an earlier kernel"
             )
-        return self.memory[name]
+        return name
 
     def _workspace(self, store: Store) -> None:
         self.memory[store.name] = self.names.fresh(store.name)

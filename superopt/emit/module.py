@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from superopt.emit.block import print_block
+from superopt.emit.descriptor import HOST
+from superopt.emit.descriptor import IMPORT_DESCRIPTOR
+from superopt.emit.descriptor import SUFFIX
 from superopt.emit.kernel import Kernel
 from superopt.emit.launcher import host_names
 from superopt.emit.launcher import print_launcher
@@ -24,6 +28,7 @@ from superopt.emit.torch_reference import EXTREME
 from superopt.emit.torch_reference import print_reference
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
+from superopt.ugraph.described import described
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.scalar import Constant
@@ -54,19 +59,31 @@ def function_name(graph: str, index: int, launch: int) -> str:
 
 
 def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:
-    """The kernels of a graph, one for each of ``split.launches``.
+    """The kernels of a graph, one for each of ``split.launches``, with their twins.
 
     Raises:
         NotEmittable: a node has no text, or not where it stands.
     """
-    blocks = launches(graph)
-    return tuple(print_block(b, function_name(graph.name, index, i)) for i, b in enumerate(blocks))
+    found = []
+    for number, block in enumerate(launches(graph)):
+        name = function_name(graph.name, index, number)
+        tensors = [t.name for t in described(block)]
+        twin = print_block(block, f"{name}{SUFFIX}", tensors) if tensors else None
+        found.append(replace(print_block(block, name), twin=twin))
+    return tuple(found)
 
 
 def emit(
-    program: Program, graphs: Sequence[KernelGraph], rows: Sequence[Row], header: Header
+    program: Program,
+    graphs: Sequence[KernelGraph],
+    rows: Sequence[Row],
+    header: Header,
+    descriptors: bool = False,
 ) -> str:
     """The kernel file of ``program`` (user names), which holds each of ``graphs`` once.
+
+    A launch also has its function with tensor descriptors if some row asks for it, or, with
+    ``descriptors``, if there is one.
 
     Raises:
         NotEmittable: something cannot be printed; the message says what.
@@ -77,6 +94,9 @@ def emit(
     printed = [print_graph(g, i) for i, g in enumerate(graphs)]
     for row in rows:
         _check_row(row, printed)
+    if not descriptors:
+        printed = _wanted(printed, rows)
+    functions = [k for kernels in printed for one in kernels for k in (one, one.twin) if k]
     default = rows[0].dtype
     host = "".join(print_runner(g, i, printed[i], names) for i, g in enumerate(graphs))
     host += print_launcher(program, names, len(graphs), default)
@@ -86,10 +106,11 @@ def emit(
     sizes = tuple_text(f'"{a}"' for a in names.sizes)
     parts = [
         IMPORTS,
-        _constants(printed, host + reference),
+        IMPORT_DESCRIPTOR if any(k.described for k in functions) else "",
+        _constants(functions, host + reference),
         TYPES,
-        _helpers(printed),
-        *(f"\n\n{k.text}" for kernels in printed for k in kernels),
+        _helpers(functions),
+        *(f"\n\n{k.text}" for k in functions),
         _plans(rows),
         f"SIZES = {sizes}  # the axes, in the order of the signature\n",
         "FLOATS = (torch.float16, torch.bfloat16, torch.float32)\n",
@@ -97,6 +118,7 @@ def emit(
         "LARGEST = 2**31 - 2**16\n",
         interpreted,
         CHECKS,
+        HOST if any(k.described for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
         EXTREME if "_fold(" in reference else "",
@@ -132,6 +154,8 @@ def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:
             f"row {row.name!r} has {len(row.configs)} configs for {len(kernels)} launches"
         )
     for kernel, config in zip(kernels, row.configs, strict=True):
+        if config.group < 1:
+            raise NotEmittable(f"row {row.name!r}: groups of {config.group} tiles; at least 1")
         for tile in (t for t in kernel.tiles if not t.whole):
             size = config.tile.get(tile.axis, 0)
             if size < tile.least or size & (size - 1):
@@ -141,15 +165,24 @@ def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:
                 )
 
 
-def _constants(printed: Sequence[Sequence[Kernel]], host: str) -> str:
-    needed = {h for kernels in printed for k in kernels for h in k.helpers}
+def _wanted(printed: Sequence[Sequence[Kernel]], rows: Sequence[Row]) -> list[tuple[Kernel, ...]]:
+    """``printed`` without the twins that no row asks for."""
+    asked = {(row.graph, i) for row in rows for i, c in enumerate(row.configs) if c.descriptors}
+    return [
+        tuple(k if (g, i) in asked else replace(k, twin=None) for i, k in enumerate(kernels))
+        for g, kernels in enumerate(printed)
+    ]
+
+
+def _constants(functions: Sequence[Kernel], host: str) -> str:
+    needed = {h for k in functions for h in k.helpers}
     needed |= {c.value for c in Constant if f"{c.value}.value" in host}
     lines = [f"{c.value} = tl.constexpr({VALUES[c]})" for c in Constant if c.value in needed]
     return "\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _helpers(printed: Sequence[Sequence[Kernel]]) -> str:
-    needed = {h for kernels in printed for k in kernels for h in k.helpers}
+def _helpers(functions: Sequence[Kernel]) -> str:
+    needed = {h for k in functions for h in k.helpers}
     return "".join(f"\n\n{text}" for name, text in HELPERS.items() if name in needed)
 
 
@@ -161,6 +194,8 @@ def _plans(rows: Sequence[Row]) -> str:
         for config in row.configs:
             tiles = ", ".join(f'"{a}": {t}' for a, t in config.tiles)
             numbers = f"parts={config.parts}, warps={config.warps}, stages={config.stages}"
+            numbers += ", descriptors=True" if config.descriptors else ""
+            numbers += f", group={config.group}" if config.group != 1 else ""
             lines.append(f"            Launch({{{tiles}}}, {numbers}),")
         lines += ["        ),", f"        {{{sizes}}},"]
         lines += [f'        dtype="{row.dtype}",', f"        tf32={row.tf32},"]

@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from superopt.signature import FILE_NAMES
 
@@ -16,7 +17,7 @@ RESERVED = frozenset(
         *dir(builtins),
         *FILE_NAMES,
         *("PRECISION", "precision", "out", "plan", "pid", "launch", "programs", "sizes", "case"),
-        *("real", "dtype", "device", "given", "others"),
+        *("GROUP", "real", "dtype", "device", "given", "others"),
     }
 )
 
@@ -45,3 +46,7 @@ class Namer:
             name = f"{base}_{count}"
         self._taken.add(name)
         return name
+
+    def release(self, names: Iterable[str]) -> None:
+        """Lets ``names`` be handed out again: no text to come can mean what they stood for."""
+        self._taken.difference_update(names)

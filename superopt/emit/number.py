@@ -13,6 +13,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
+from superopt.ugraph.walk import topo
 
 
 def python_number(node: Node, sizes: Mapping[str, str], scalars: Mapping[str, str]) -> str:
@@ -37,3 +38,8 @@ def python_number(node: Node, sizes: Mapping[str, str], scalars: Mapping[str, st
 
 def _operand(text: str) -> str:
     return text if all(c.isalnum() or c in "_." for c in text) else f"({text})"
+
+
+def is_pure(node: Node) -> bool:
+    """Whether ``node`` follows from sizes, constants and the caller's scalars alone."""
+    return all(isinstance(n, Const | Named | Size | Scalar | Map) for n in topo([node]))

@@ -7,6 +7,8 @@ axis without tile has its position ``m_at`` alone. Names are made on first use.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from superopt.emit.kernel import ScalarArgument
 from superopt.emit.kernel import TensorArgument
 from superopt.emit.kernel import TileArgument
@@ -24,14 +26,22 @@ from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Node
+from superopt.ugraph.numbering import grouped
+from superopt.ugraph.pack import dimensions_of
+from superopt.ugraph.pack import guests
+from superopt.ugraph.pack import hosts
 from superopt.ugraph.scalar import Kind
 
 
 class Frame:
-    """The surroundings of one kernel's expressions; ``lines`` is the code outside of walks."""
+    """The surroundings of one kernel's expressions; ``lines`` is the code outside of walks.
 
-    def __init__(self, block: BlockGraph) -> None:
+    ``described``: tensors that are passed as tensor descriptors.
+    """
+
+    def __init__(self, block: BlockGraph, described: Collection[str] = ()) -> None:
         self.block = block
+        self._described = frozenset(described)
         self.places: dict[str, Place] = block.place
         self.order = tile_axes(block)
         self.names = Namer()
@@ -40,9 +50,13 @@ class Frame:
         self.walked: str | None = None  # its axis
         self.helpers: dict[str, None] = {}
         self.precise = False
+        self.grouped = grouped(block) or ()
+        self.host = hosts(block.places)
+        self.guests = {a: guests(a, block.places) for a in self.order}
         self._stems: dict[str, str] = {}
         self._known: dict[tuple[str, str], str] = {}
         self._local: dict[tuple[str, str], str] = {}
+        self._clear = False  # whether all lanes of the walk in hand exist
         self._limits: tuple[str, str] | None = None  # of the walk in hand: first position, end
         self._names_of: dict[tuple[str, str], str] = {}
         self._sizes: dict[str, str] = {}
@@ -58,6 +72,7 @@ class Frame:
                 self.names.fresh(f"EVEN_{stem.upper()}"),
                 LEAST if axis in matrix else 1,
                 isinstance(self.places[axis], Whole),
+                self.guests[axis],
             )
 
     # Parameters, in the order in which the kernel takes them.
@@ -101,6 +116,10 @@ class Frame:
             self._sizes[axis] = self.names.fresh(f"{self.stem(axis)}_size")
         return self._sizes[axis]
 
+    def extent(self, axis: str) -> str:
+        """The number of positions that tiles of ``axis`` are cut from: joint ones."""
+        return " * ".join(self.size(a) for a in (axis, *self.guests.get(axis, ())))
+
     def scalar(self, node: Node, type_: str, wish: str) -> str:
         """The parameter that holds ``node``, which the launcher computes."""
         if (node, type_) not in self._scalars:
@@ -115,6 +134,10 @@ class Frame:
             if self._tensors[name].written != written:
                 raise NotEmittable(f"one kernel reads and writes tensor {name!r}")
             return self._tensors[name]
+        if name in self._described:
+            described = self.names.fresh(f"{name}_desc")
+            self._tensors[name] = TensorArgument(name, described, order, dtype, (), written, True)
+            return self._tensors[name]
         pointer = self.names.fresh(f"{name}_ptr")
         strides = tuple((a, self.names.fresh(f"{name}_stride_{self.stem(a)}")) for a in order[:-1])
         self._tensors[name] = TensorArgument(name, pointer, order, dtype, strides, written)
@@ -124,7 +147,7 @@ class Frame:
         """Text of the dtype of the case, as some tensor of this kernel has it."""
         for tensor in self.tensors:
             if tensor.dtype is None:
-                return f"{tensor.pointer}.dtype.element_ty"
+                return f"{tensor.pointer}.dtype" + ("" if tensor.described else ".element_ty")
         return "tl.float32"
 
     def tile(self, axis: str) -> str:
@@ -141,24 +164,41 @@ class Frame:
             raise NotEmittable("the order of programs does not name every grid axis once")
         if turns:
             self.lines.line("pid = tl.program_id(0)")
+        named: dict[str, tuple[str, str]] = {}  # number of the program, and of all of them
         for count, turn in enumerate(reversed(turns)):
             axis, last = turn.axis, count == len(turns) - 1
-            tiled = self.places[axis] == Grid()
+            tiled, paired = self.places[axis] == Grid(), axis in self.grouped
             name = self.names.fresh(f"{self.stem(axis)}_{'tile' if tiled else 'at'}")
             self._known[axis, "tile" if tiled else "at"] = name
             number = self.size(axis)
-            if tiled and not (last and not turn.reverse):
+            if tiled and (paired or turn.reverse or not last):
                 number = self.names.fresh(f"{self.stem(axis)}_tiles")
-                self.lines.line(f"{number} = tl.cdiv({self.size(axis)}, {self.tile(axis)})")
+                self.lines.line(f"{number} = tl.cdiv({self.extent(axis)}, {self.tile(axis)})")
+            named[axis] = name, number
             text = "pid" if last else f"pid % {number}"
-            self.lines.line(
-                f"{name} = {number} - 1 - {text}" if turn.reverse else f"{name} = {text}"
-            )
+            turned = turn.reverse and not paired
+            self.lines.line(f"{name} = {number} - 1 - {text}" if turned else f"{name} = {text}")
             if not last:
                 self.lines.line(f"pid = pid // {number}")
+            if self.grouped and axis == self.grouped[0]:
+                self._group(named)
+
+    def _group(self, named: dict[str, tuple[str, str]]) -> None:
+        """Prints how the tiles of two grid axes trade places within groups."""
+        (row, rows), (column, columns) = (named[a] for a in self.grouped)
+        numbers = f"{row}, {column}, {rows}, {columns}"
+        self.lines.line(f"{row}, {column} = tl.swizzle2d({numbers}, GROUP)")
+        for turn in self.block.order:
+            if turn.reverse and turn.axis in self.grouped:
+                name, number = named[turn.axis]
+                self.lines.line(f"{name} = {number} - 1 - {name}")
+
+    def dims(self, axes: Collection[str]) -> tuple[str, ...]:
+        """The tile dimensions of a value that varies over ``axes``."""
+        return dimensions_of(axes, self.order, self.host)
 
     def first(self, axis: str) -> str | None:
-        """The first position of the tile in hand; None is 0."""
+        """The first position of the tile in hand (a joint one); None is 0."""
         match self.places.get(axis):
             case Grid(tiled=True):
                 return self._make(axis, "first", f"{self._known[axis, 'tile']} * {self.tile(axis)}")
@@ -169,60 +209,103 @@ class Frame:
             case _:
                 raise NotEmittable(f"axis {axis!r} has no tile outside of its own walk")
 
-    def begin(self, axis: str, first: str) -> None:
-        """Enters the body of a walk; ``first`` is the variable of its loop."""
-        self.inner, self.walked = Writer(2), axis
+    def begin(self, axis: str, first: str, clear: bool = False, depth: int = 2) -> None:
+        """Enters a loop of a walk; ``first`` is its variable. ``clear``: all lanes exist."""
+        self.inner, self.walked, self._clear = Writer(depth), axis, clear
         self._local = {(axis, "first"): first}
 
     def end(self) -> Writer:
         """Leaves the body, which is returned."""
         assert self.inner is not None
         body, self.inner, self.walked, self._local = self.inner, None, None, {}
-        self._limits = None
+        self._limits, self._clear = None, False
         return body
 
     def narrow(self, low: str, end: str) -> None:
         """Only positions from ``low`` (empty: 0) and before ``end`` exist in the walk in hand."""
         self._limits = low, end
 
+    def limited(self, axis: str) -> bool:
+        """Whether the walk in hand has fewer positions of its axis than the tensors have."""
+        return axis == self.walked and self._limits is not None
+
     def lane(self, axis: str) -> str:
         """0 .. tile - 1 of a tiled axis."""
         return self._make(axis, "lane", f"tl.arange(0, {self.tile(axis)})", invariant=True)
+
+    def real_lane(self, axis: str) -> Value:
+        """The lanes of a tiled axis as floats."""
+        text = f"{self.lane(axis)}.to(tl.float32)"
+        name = self._make(axis, "lane_real", text, invariant=True)
+        return Value(name, (axis,), Kind.REAL)
 
     def at(self, axis: str) -> Value:
         """The positions of the tile in hand, or the one position of an axis without tile."""
         if axis not in self.places:
             raise NotEmittable(f"axis {axis!r} has no place in the kernel")
+        if axis in self.host or self.guests.get(axis):
+            return self._unpacked(axis)
         if axis not in self.order:
             return Value(self._known[axis, "at"], (), Kind.INT)
+        return self._lanes(axis, "at")
+
+    def _lanes(self, axis: str, what: str) -> Value:
+        """The positions of the tile in hand, joint ones where axes are packed into ``axis``."""
         first, lane = self.first(axis), self.lane(axis)
-        text = lane if first is None else self._make(axis, "at", f"{first} + {lane}")
+        text = lane if first is None else self._make(axis, what, f"{first} + {lane}")
         return Value(text, (axis,), Kind.INT)
+
+    def _unpacked(self, axis: str) -> Value:
+        """The positions of one of the axes that share a tile dimension."""
+        into = self.host.get(axis, axis)
+        inside = self.guests[into]
+        joint = self._lanes(into, "joint").text
+        if axis == into:
+            return Value(self._make(axis, "at", self.alone(axis, joint)), (into,), Kind.INT)
+        behind = inside[inside.index(axis) + 1 :]
+        text = "".join([joint, *(f" // {self.size(a)}" for a in behind), f" % {self.size(axis)}"])
+        return Value(self._make(axis, "at", text), (into,), Kind.INT)
+
+    def alone(self, axis: str, joint: str) -> str:
+        """The position of ``axis`` that is part of a joint one."""
+        return "".join([joint, *(f" // {self.size(a)}" for a in self.guests[axis])])
 
     def inside(self, axis: str) -> Value:
         """Which lanes of a tiled axis are positions."""
-        at = self.at(axis).text
-        text = f"({at} < {self.size(axis)}) | {self._tiles[axis].even}"
+        at = self._lanes(axis, "joint" if self.guests[axis] else "at").text
+        text = f"({at} < {self.extent(axis)}) | {self._tiles[axis].even}"
         if axis == self.walked and self._limits is not None:
             low, end = self._limits
             text = f"({at} >= {low}) & ({at} < {end})" if low else f"{at} < {end}"
         return Value(self._make(axis, "in", text), (axis,), Kind.BOOL)
 
     def mask(self, dims: tuple[str, ...]) -> str:
-        """Which elements of a tile with ``dims`` (not empty) exist."""
-        return " & ".join(self.inside(a).along(dims) for a in dims)
+        """Which elements of a tile with ``dims`` exist; empty if all of them do."""
+        return " & ".join(self.inside(a).along(dims) for a in dims if not self.full(a))
+
+    def full(self, axis: str) -> bool:
+        """Whether all lanes of the tile in hand are positions, whatever its size."""
+        return axis == self.walked and self._clear
+
+    def even(self, axis: str) -> str:
+        """The constexpr that says whether the tile of ``axis`` divides its size."""
+        return self._tiles[axis].even
 
     def offset(self, tensor: TensorArgument, walked: bool) -> list[str]:
         """The terms of an address, in elements: those of the walk in hand, or all others.
 
         Strides are 64-bit parameters, so each product is widened before it is taken.
         """
-        dims = tuple(a for a in self.order if a in tensor.order)
+        dims = self.dims(tensor.order)
         strides = dict(tensor.strides)
         starts: list[str] = []
         lanes: list[str] = []
         for axis in tensor.order:
             by = f" * {strides[axis]}" if axis in strides else ""
+            if axis in self.host or self.guests.get(axis):
+                if not walked:
+                    lanes.append(self.at(axis).along(dims) + by)
+                continue
             if axis not in dims:
                 if not walked:
                     starts.append(self.at(axis).text + by)

@@ -14,6 +14,8 @@ class Launch(NamedTuple):
     parts: int = 1
     warps: int = 4
     stages: int = 2
+    descriptors: bool = False
+    group: int = 1
 
 
 class Plan(NamedTuple):
@@ -181,6 +183,15 @@ def _whole(size, least):
 '''
 
 ARITHMETIC = {
+    "_joint": '''
+
+def _joint(axes, size):
+    """The joint positions of axes that share tiles. Raises ValueError."""
+    if size >= LARGEST:
+        raise ValueError(f"axes {axes} have {size} positions together; positions are 32-bit")
+    return size
+
+''',
     "_div": '''
 
 def _div(a, b):

@@ -151,3 +151,8 @@ def numeral(value: Number, real: bool = True) -> str:
 
 def _ratio(value: Fraction) -> str:
     return f"({value.numerator} / {value.denominator})"
+
+
+def integer_unit(fold: Fn) -> str:
+    """The unit of a fold of integers; they have no infinity, so the ends of int64 stand for it."""
+    return {Fn.ADD: "0", Fn.MUL: "1", Fn.MAX: f"{-(2**63)}", Fn.MIN: f"{2**63 - 1}"}[fold]

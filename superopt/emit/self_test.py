@@ -50,7 +50,7 @@ def self_test():
                 ok = bool(same.all()) and error <= limit
                 good &= ok
                 word = "ok  " if ok else "FAIL"
-                print(f"{word} graph {plan.graph}, {real}: error {error:.1e} (limit {limit:.0e})")
+                print(f"{word} {plan.name}, {real}: error {error:.1e} (limit {limit:.0e})")
     if not gpu:
         print("not run: bfloat16, and compiled code (no GPU: Triton's interpreter ran the text)")
     return good
@@ -69,7 +69,10 @@ def test_sizes(program: Program, graphs: Sequence[Sequence[Kernel]]) -> dict[str
     for axis in axes:
         count = sum((a in tiled) == (axis in tiled) for a in found)
         found[axis] = 19 + 4 * count if axis in tiled else 2 + count
-    return found
+    twins = [k.twin for kernels in graphs for k in kernels if k.twin]
+    inner = dict.fromkeys(t.order[-1] for k in twins for t in k.described)
+    # Rows of multiples of 8 lie as descriptors need it in each dtype.
+    return found | {axis: 24 + 16 * count for count, axis in enumerate(inner)}
 
 
 def print_self_test(program: Program, names: HostNames, graphs: Sequence[Sequence[Kernel]]) -> str:
@@ -79,9 +82,13 @@ def print_self_test(program: Program, names: HostNames, graphs: Sequence[Sequenc
     out.line()
     with out.block("TEST_PLANS = ("):
         for index, kernels in enumerate(graphs):
-            launches = tuple_text(_launch(k) for k in kernels)
             shown = ", ".join(f'"{a}": {s}' for a, s in sizes.items())
-            out.lines.append(f'    Plan("test", {index}, {launches}, {{{shown}}}),')
+            launches = tuple_text(_launch(k) for k in kernels)
+            out.lines.append(f'    Plan("graph {index}", {index}, {launches}, {{{shown}}}),')
+            if any(k.twin for k in kernels):
+                name = f"graph {index} with descriptors"
+                launches = tuple_text(_launch(k, bool(k.twin)) for k in kernels)
+                out.lines.append(f'    Plan("{name}", {index}, {launches}, {{{shown}}}),')
     out.line(")")
     make = Writer(1)
     for param in program.params:
@@ -95,11 +102,12 @@ def print_self_test(program: Program, names: HostNames, graphs: Sequence[Sequenc
     return out.text() + body.replace("@NAMES@", tuple_text(public)).replace("@NAME@", program.name)
 
 
-def _launch(kernel: Kernel) -> str:
+def _launch(kernel: Kernel, descriptors: bool = False) -> str:
     small = {t.axis: max(t.least, 8) for t in kernel.tiles if not t.whole}
     tiles = ", ".join(f'"{a}": {t}' for a, t in small.items())
     split = any(isinstance(p, Split) for _, p in kernel.block.places)
-    return f"Launch({{{tiles}}}, parts={3 if split else 1}, warps=4, stages=1)"
+    how = ", descriptors=True" if descriptors else ""
+    return f"Launch({{{tiles}}}, parts={3 if split else 1}, warps=4, stages=1{how})"
 
 
 def _random(param: Input, sizes: dict[str, int]) -> str:

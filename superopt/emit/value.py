@@ -33,6 +33,12 @@ class Value:
         """Whether the text is a variable (or a numeral without point)."""
         return re.fullmatch(r"\w+", self.text) is not None
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether the text is a variable or a number."""
+        digits = self.text.replace(".", "").replace("-", "")
+        return self.text.startswith("float(") or digits.isalnum()
+
     def along(self, dims: Sequence[str]) -> str:
         """The text as an operand whose dimensions line up with ``dims`` (length 1 if absent)."""
         if not self.dims or self.dims == tuple(dims):

@@ -18,6 +18,7 @@ from typing import Any
 from superopt.errors import UserError
 
 FILE = "run.json"
+STORE = "timings.db"  # of measured times, beside the directories of runs
 _WORK = ".superopt-"
 
 
@@ -47,6 +48,8 @@ def check_parent(directory: Path, option: str = "--out") -> None:
     """
     _check_writable(directory, option)
     for name in _inside(directory):
+        if name.startswith(STORE):  # or a journal of it
+            continue
         inner = directory / name
         if not inner.is_dir() or (_inside(inner) and earlier_run(inner) is None):
             raise UserError(
@@ -102,6 +105,19 @@ def publish(work: Path, files: Sequence[str]) -> None:
             folder.rmdir()
     (work / FILE).replace(directory / FILE)
     discard(work)
+
+
+def claim(directory: Path, *names: str) -> None:
+    """Lists files ``names`` in the run.json of ``directory`` as the run's own, so that the next
+    run there takes them away."""
+    file = directory / FILE
+    record = json.loads(file.read_text())
+    files = sorted({*record["files"], *names})
+    if files == record["files"]:
+        return
+    new = file.with_name(f"{FILE}.new")
+    new.write_text(json.dumps(record | {"files": files}, indent=1, allow_nan=False) + "\n")
+    new.replace(file)
 
 
 def earlier_run(directory: Path) -> dict[str, Any] | None:

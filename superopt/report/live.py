@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from types import TracebackType
 from typing import Self
@@ -13,7 +14,6 @@ from rich.text import Text
 
 from superopt.run import CaseRun
 from superopt.run import Counts
-from superopt.run import Stage
 
 _REASONS = 6  # of rejection, on the terminal
 
@@ -75,11 +75,16 @@ class Progress:
             self._best = (model_us, share)
         self._redraw()
 
+    def timing(self, done: int, trials: int, best_us: float) -> None:
+        """So many of at most ``trials`` Configs were tried; the fastest takes ``best_us``."""
+        best = f", best {best_us:.1f} us" if math.isfinite(best_us) else ""
+        self.stage(f"timing {done}/{trials}{best}")
+
     def done(self, result: CaseRun) -> None:
         """A case ends: one line stays."""
         if self._quiet:
             return
-        verified = sum(c.stage is Stage.VERIFIED for c in result.candidates)
+        verified = sum(c.holds for c in result.candidates)
         counts = result.counts
         rejected = sum(n for _, n in counts.rejected)
         pruned = sum(n for _, n in counts.pruned)
@@ -87,12 +92,21 @@ class Progress:
             f"{self._title}: seen {counts.seen}, built {counts.built}, rejected {rejected}, "
             f"pruned {pruned}, verified {verified}"
         )
-        if result.winner:
+        if result.winner and result.winner.timed:
+            figures = result.winner.timed
+            line += f"; winner {figures.us:.1f} us measured ({figures.low:.1f} to "
+            line += f"{figures.high:.1f}), {result.winner.model_us:.1f} us by the model"
+        elif result.winner:
             line += f"; winner {result.winner.model_us:.1f} us by the model, "
             line += f"{result.winner.share:.0%} of the roofline"
         else:
             line += "; no verified kernel"
         self._console.print(line, highlight=False, markup=False)
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if not self._quiet:
+            self._console.print(text, highlight=False, markup=False)
 
     def error(self, text: str) -> None:
         """A function ends with an error: the line goes to standard error."""

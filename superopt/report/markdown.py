@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from superopt.report.measured import cell
+from superopt.report.measured import executed
+from superopt.report.measured import measured
+from superopt.report.measured import tried
+from superopt.report.measured import winner_words
+from superopt.report.summary import funnel
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
+from superopt.tune.timing import Timing
 from superopt.ugraph.structure import structure
 from superopt.ugraph.text import show
 from superopt.verify.run.checks import Figure
@@ -19,8 +26,6 @@ ASSUMED = (
     "execution only.",
     "Graph equality is over the reals; rounding is covered by the executions, which compare with "
     "the float64 meaning of the spec.",
-    "Executed on the CPU by Triton's interpreter. bf16 on this GPU: not executed.",
-    "Times are the roofline model's; nothing was timed.",
 )
 
 RANKED_SHOWN = 5  # candidates a case that were ranked, but not examined
@@ -47,25 +52,28 @@ def _lines(run: Run) -> Iterator[str]:
         yield f"Kernel file: `{run.kernel.name}`"
     for result in run.cases:
         yield ""
-        yield from _case(result)
+        yield from _case(result, run.timing.of(result.case.name))
     yield ""
     yield "## Assumed"
     yield ""
-    yield from (f"* {line}" for line in ASSUMED)
+    yield from (f"* {line}" for line in (*ASSUMED, *executed(run)))
 
 
-def _case(result: CaseRun) -> Iterator[str]:
+def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
     case = result.case
     sizes = ", ".join(f"{a}={n}" for a, n in case.sizes.items())
     yield f"## Case {case.name} ({sizes}, {case.dtype}{', tf32' if case.tf32 else ''})"
     yield ""
-    yield from _funnel(result)
+    yield from _funnel(result, timing)
     yield ""
     if result.winner is None:
         yield _no_winner(result)
     else:
+        yield f"### Winner `{result.winner.digest[:12]}`: {winner_words(result, timing)}"
+        yield ""
         yield from _winner(result.winner)
     yield ""
+    yield from measured(result, timing)
     yield from _others(result)
 
 
@@ -79,46 +87,42 @@ def _no_winner(result: CaseRun) -> str:
     return "No candidate passed every check; the last table says why."
 
 
-def _funnel(result: CaseRun) -> Iterator[str]:
+def _funnel(result: CaseRun, timing: Timing) -> Iterator[str]:
     counts = result.counts
     yield "| candidates | number |"
     yield "|---|---|"
     yield f"| seen | {counts.seen} |"
     yield f"| duplicates | {counts.duplicates} |"
     for reason, number in counts.rejected:
-        yield f"| rejected: {_cell(reason)} | {number} |"
+        yield f"| rejected: {cell(reason)} | {number} |"
     for bound, number in counts.pruned:
-        yield f"| pruned: {_cell(bound)} | {number} |"
+        yield f"| pruned: {cell(bound)} | {number} |"
     yield f"| built | {counts.built} |"
     for stage in Stage:
         number = sum(c.stage is stage for c in result.candidates)
         if number:
             yield f"| of these, {stage.value} | {number} |"
+    yield from tried(funnel(result, timing))
     if not counts.complete:
         yield ""
         yield "The search ended before the whole space was seen."
 
 
 def _winner(winner: Candidate) -> Iterator[str]:
-    yield (
-        f"### Winner `{winner.digest[:12]}`: {winner.model_us:.1f} us by the model, "
-        f"{winner.share:.0%} of the roofline"
-    )
-    yield ""
     yield "Derivation:"
     yield ""
     steps = winner.derivation or ("as written",)
-    yield from (f"{i}. {_cell(step)}" for i, step in enumerate(steps, 1))
+    yield from (f"{i}. {cell(step)}" for i, step in enumerate(steps, 1))
     if winner.repairs:
         yield ""
         yield "Repair:"
         yield ""
-        yield from (f"* {_cell(line)}" for line in winner.repairs)
+        yield from (f"* {cell(line)}" for line in winner.repairs)
     yield ""
     yield "| claim | verdict |"
     yield "|---|---|"
     for claim, verdict in winner.evidence:
-        yield f"| {_cell(claim)} | {_cell(spoken(verdict))} |"
+        yield f"| {cell(claim)} | {cell(spoken(verdict))} |"
     yield from _executions(winner)
     yield from _compiled(winner)
     yield ""
@@ -143,16 +147,16 @@ def _executions(winner: Candidate) -> Iterator[str]:
             continue
         what = f"{most.label} ({_sizes(most)}), {most.output}: {most.used:.0%}"
         yield (
-            f"| {dtype} | {times} | {_cell(what)} | {most.rel:.1e} ({most.rel_limit:.1e}) "
+            f"| {dtype} | {times} | {cell(what)} | {most.rel:.1e} ({most.rel_limit:.1e}) "
             f"| {most.worst:.1e} ({most.worst_limit:.1e}) |"
         )
     yield ""
     labels = "; ".join(dict.fromkeys(f.label for f in winner.figures))
     sizes = ", ".join(dict.fromkeys(f"({_sizes(f)})" for f in winner.figures))
-    yield f"Inputs: {_cell(labels)}. Sizes: {sizes}."
+    yield f"Inputs: {cell(labels)}. Sizes: {sizes}."
     failed = [str(f) for f in report.failures]
-    yield from (f"* FAILED: {_cell(text)}" for text in failed)
-    yield from (f"* not executed: {_cell(text)}" for text in winner.skipped)
+    yield from (f"* FAILED: {cell(text)}" for text in failed)
+    yield from (f"* not executed: {cell(text)}" for text in winner.skipped)
 
 
 def _sizes(figure: Figure) -> str:
@@ -172,7 +176,7 @@ def _compiled(winner: Candidate) -> Iterator[str]:
             )
     if winner.why:
         yield ""
-        yield f"Note: {_cell(winner.why)}"
+        yield f"Note: {cell(winner.why)}"
 
 
 def _others(result: CaseRun) -> Iterator[str]:
@@ -183,16 +187,12 @@ def _others(result: CaseRun) -> Iterator[str]:
     examined = [c for c in result.candidates if c.stage is not Stage.RANKED]
     ranked = [c for c in result.candidates if c.stage is Stage.RANKED]
     for c in (*examined, *ranked[:RANKED_SHOWN]):
-        kernels = _cell(" / ".join(structure(c.graph)))
+        kernels = cell(" / ".join(structure(c.graph)))
         yield (
             f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {kernels} "
-            f"| {_cell(c.why)} |"
+            f"| {cell(c.why)} |"
         )
     if len(ranked) > RANKED_SHOWN:
         yield ""
         more = len(ranked) - RANKED_SHOWN
         yield f"And {more} more that are only ranked; run.json holds them all."
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from superopt.errors import UserError
+from superopt.repair.stored import repair_record
 from superopt.report.directory import FILE
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Run
-from superopt.ugraph.levels import Config
+from superopt.tune.space import Point
+from superopt.tune.timing import timing_record
+from superopt.ugraph.stored import config_record
 from superopt.ugraph.text import show
 from superopt.verify.verdict import Verdict
 
@@ -68,6 +71,8 @@ def write(run: Run, head: dict[str, Any], files: Sequence[str] = ()) -> Path:
         "timing": {
             "seconds": dict(run.seconds),
             "cases": {c.case.name: dict(c.seconds) for c in run.cases},
+            "untimed": {c.case.name: c.untimed for c in run.cases if c.untimed},
+            **timing_record(run.timing),
         },
     }
     file.write_text(json.dumps(_plain(record), indent=1, allow_nan=False) + "\n")
@@ -92,6 +97,8 @@ def _case(result: CaseRun, run: Run) -> dict[str, Any]:
     return {
         "name": case.name,
         "sizes": dict(case.sizes),
+        "scalars": dict(case.scalars),
+        "integers": {name: str(rule) for name, rule in case.integers.items()},
         "dtype": case.dtype,
         "tf32": case.tf32,
         "counts": counts_record(result.counts),
@@ -139,19 +146,16 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "floats": [asdict(f) for f in candidate.figures],
         "not_executed": list(candidate.skipped),
         "graph": show(candidate.graph),
-    }
-
-
-def config_record(config: Config) -> dict[str, Any]:
-    """A Config as JSON; ``tiles`` are positions per tile."""
-    return {
-        "tiles": dict(config.tiles),
-        "parts": config.parts,
-        "warps": config.warps,
-        "stages": config.stages,
+        "repair_records": [repair_record(r) for r in candidate.records] if candidate.holds else [],
+        "space": [[round(p.model_us, 3), *_texts(p)] for p in candidate.space],
     }
 
 
 def verdict_record(verdict: Verdict) -> tuple[str, dict[str, Any]]:
     """A verdict as (word, fields)."""
     return type(verdict).__name__, asdict(verdict)
+
+
+def _texts(point: Point) -> list[str]:
+    """The Configs of a point, each as one line of text."""
+    return [show(config).strip() for config in point.launches]

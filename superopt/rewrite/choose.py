@@ -24,6 +24,7 @@ from superopt.rewrite.rank import Sizes
 from superopt.rewrite.rank import depths
 from superopt.rewrite.rank import rank
 from superopt.rewrite.saturate import Saturated
+from superopt.ugraph.contraction import vectors
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Reduce
@@ -150,14 +151,15 @@ def _neighbours(found: Saturated, choice: Choice) -> Iterator[Choice]:
 
 
 def shape(program: Program) -> Shape:
-    """What distinguishes forms for the machine: the folds and how they depend on each other.
+    """What distinguishes forms for the machine: the folds and how they depend on each other, and
+    on which side of a product a vector stands (which decides how large operands get).
 
     Forms of one shape differ in scalar work only (where a factor is applied, say).
     """
     order = topo(s.value for s in program.outputs)
     depth = depths(order)
     folds = [
-        (n.fn.symbol, n.axis, n.axes, n.arg.axes, tuple(sorted(depth[n].items())))
+        (n.fn.symbol, n.axis, n.axes, n.arg.axes, tuple(sorted(depth[n].items())), vectors(n))
         for n in order
         if isinstance(n, Reduce)
     ]

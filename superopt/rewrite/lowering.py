@@ -80,6 +80,20 @@ def scale_a_minimum(a: Pattern, n: str) -> Sides:
 
 
 @rule(lowering=True)
+def scale_a_larger_one(a: Pattern, b: Pattern) -> Sides:
+    """The larger of two values in units of the binary logarithm."""
+    scale = Sym(Constant.LOG2E)
+    return apply(Fn.MAX, a, b) * scale, apply(Fn.MAX, a * scale, b * scale)
+
+
+@rule(lowering=True)
+def scale_a_smaller_one(a: Pattern, b: Pattern) -> Sides:
+    """The smaller of two values in units of the binary logarithm."""
+    scale = Sym(Constant.LOG2E)
+    return apply(Fn.MIN, a, b) * scale, apply(Fn.MIN, a * scale, b * scale)
+
+
+@rule(lowering=True)
 def constants_are_inverse(x: Pattern) -> Sides:
     """Back to natural units."""
     return x * Sym(Constant.LOG2E) * Sym(Constant.LN2), x
@@ -160,7 +174,7 @@ class _Lowering:
         match node:
             case Const(value=value) if value == 0 or _infinite(node):
                 return node
-            case Map(fn=Fn.ADD | Fn.SUB as fn, args=(a, b)) if absorbs(node):
+            case Map(fn=Fn.ADD | Fn.SUB | Fn.MAX | Fn.MIN as fn, args=(a, b)) if absorbs(node):
                 return ordered(fn, (self.scaled(a), self.scaled(b)))
             case Map(fn=Fn.WHERE, args=(test, a, b)) if absorbs(node):
                 return Map(Fn.WHERE, (self.natural(test), self.scaled(a), self.scaled(b)))
@@ -189,8 +203,9 @@ def absorbs(node: Node) -> bool:
             return _smaller(node) is not None
         case Reduce(fn=Fn.MAX | Fn.MIN, arg=arg):
             return absorbs(arg)
-        case Map(fn=Fn.ADD | Fn.SUB, args=(a, b)) | Map(fn=Fn.WHERE, args=(_, a, b)):
-            return all(absorbs(x) for x in (a, b))
+        case Map(fn=Fn.ADD | Fn.SUB | Fn.MAX | Fn.MIN | Fn.WHERE, args=(*_, a, b)):
+            # What has fewer axes is scaled once for many elements.
+            return all(absorbs(x) or len(x.axes) < len(node.axes) for x in (a, b))
         case Map(fn=Fn.LOG):
             return True
         case _:

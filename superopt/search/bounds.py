@@ -9,6 +9,7 @@ are positions that a narrowed walk may leave out (``shares``).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -29,6 +30,9 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.pack import guests
+from superopt.ugraph.pack import hosts
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
@@ -113,23 +117,24 @@ def kernel_bound(found: Work, case: Case) -> float:
 def mapping_bound(found: Work, places: Sequence[tuple[str, Place]], case: Case) -> float:
     """Microseconds that a kernel with this work takes at least, with these places."""
     device = case.device
-    tiled = [a for a, p in places if p != Grid(tiled=False)]
-    grid = {a: p.tiled for a, p in places if isinstance(p, Grid)}
-    fewest = {a: -(-case.sizes[a] // GRID_MOST) if t else case.sizes[a] for a, t in grid.items()}
+    tiled, host = tile_dimensions(places), hosts(places)
+    grid = {a: (a, *guests(a, places)) for a, p in places if isinstance(p, Grid)}
+    fewest = {
+        joint: -(-prod(case.sizes[b] for b in joint) // (1 if a not in tiled else GRID_MOST))
+        for a, joint in grid.items()
+    }
     flop, plain = 0.0, found.plain
     for fold, volume in found.products:
         # Programs along a grid axis that the fold lacks all compute it.
-        again = volume * prod(n for a, n in fewest.items() if a not in fold.arg.axes)
-        if matrix_product(fold.fn, fold.axis, fold.arg, tiled):
+        again = volume * _repeats(fewest, fold.arg.axes)
+        if matrix_product(fold.fn, fold.axis, fold.arg, tiled, host):
             flop += 2 * again
         else:
             plain += again
     split = any(isinstance(p, Split) for _, p in places)
-    most = prod(case.sizes[a] for a in grid)
+    most = prod(case.sizes[a] for joint in grid.values() for a in joint)
     idle = 1.0 if split or not most else max(1.0, device.sms / most)
-    total = found.written + sum(
-        size * prod(n for a, n in fewest.items() if a not in axes) for axes, size in found.reads
-    )
+    total = found.written + sum(size * _repeats(fewest, axes) for axes, size in found.reads)
     return device.launch_us * (2 if split else 1) + 1e6 * max(
         _bytes(found) / device.dram,
         idle * total / device.l2,
@@ -137,6 +142,11 @@ def mapping_bound(found: Work, places: Sequence[tuple[str, Place]], case: Case) 
         idle * plain / device.plain,
         idle * found.special / device.special,
     )
+
+
+def _repeats(fewest: Mapping[tuple[str, ...], int], axes: Collection[str]) -> int:
+    """How many programs at least do the same work over ``axes``, by the joint axes of the grid."""
+    return prod(n for joint, n in fewest.items() if not any(a in axes for a in joint))
 
 
 def _bytes(found: Work) -> float:

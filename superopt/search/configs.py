@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heappop
-from heapq import heappush
 from itertools import product
 from math import prod
 
 from superopt.device import Device
 from superopt.errors import DoesNotFit
+from superopt.search.descriptors import described_configs
+from superopt.search.footprint import Footprint
+from superopt.search.footprint import footprint
+from superopt.search.grouped import grouped_configs
 from superopt.search.hazards import miscompiled
 from superopt.search.hazards import racing
-from superopt.search.model import Footprint
 from superopt.search.model import Launch
-from superopt.search.model import footprint
 from superopt.search.model import operand
 from superopt.ugraph.contraction import LEAST
 from superopt.ugraph.cost import Cost
@@ -29,6 +29,8 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.pack import joined
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.profile import Profile
 from superopt.ugraph.profile import profile
 from superopt.ugraph.split import launches
@@ -45,6 +47,7 @@ COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # ways to launch one kernel that are kept
 RUNGS = 4  # of a ladder
 LEAN = 64  # registers below which nothing spills
+DESCRIBED = 4  # of the ways kept, one in so many is also tried in other ways
 SMALLER = 0.8  # registers of a rung, at most, for each of the rung before
 LEAST_PARTS = 2
 
@@ -105,27 +108,28 @@ def configs(
         DoesNotFit: some kernel has no Config whose program fits the device.
     """
     lists = [options(block, sizes, dtype, device, tf32)[0] for block in graph.kernels]
-    return [choice for _, choice in best_sums(lists, limit)]
+    return [choice for _, choice in spread(lists, limit)]
 
 
-def best_sums(
-    lists: Sequence[Sequence[Option]], limit: int
-) -> list[tuple[float, tuple[Config, ...]]]:
-    """The ``limit`` combinations (one of each list) with the least total time."""
-    start = (0,) * len(lists)
-    heap = [(sum(o[0].us for o in lists), start)]
-    seen = {start}
-    found: list[tuple[float, tuple[Config, ...]]] = []
-    while heap and len(found) < limit:
-        us, at = heappop(heap)
-        picked = [options[i] for options, i in zip(lists, at, strict=True)]
-        found.append((us, tuple(c for o in picked for c in o.configs)))
-        for k, i in enumerate(at):
-            following = (*at[:k], i + 1, *at[k + 1 :])
-            if i + 1 < len(lists[k]) and following not in seen:
-                seen.add(following)
-                heappush(heap, (us - lists[k][i].us + lists[k][i + 1].us, following))
-    return found
+def spread(lists: Sequence[Sequence[Option]], limit: int) -> list[tuple[float, tuple[Config, ...]]]:
+    """At most ``limit`` combinations (one of each list), with their times, the best first.
+
+    Every combination of the first few of each list: more of a kernel that takes longer, because
+    there is more to win, and never all of one kernel's near ties beside one way of another.
+    """
+    counts = [min(1, len(options)) for options in lists]
+    while True:
+        room = [
+            k
+            for k, options in enumerate(lists)
+            if counts[k] < len(options) and prod(counts) // counts[k] * (counts[k] + 1) <= limit
+        ]
+        if not room:
+            break
+        counts[max(room, key=lambda k: lists[k][0].us / counts[k])] += 1
+    picked = product(*(options[:n] for options, n in zip(lists, counts, strict=True)))
+    found = [(sum(o.us for o in one), tuple(c for o in one for c in o.configs)) for one in picked]
+    return sorted(found, key=lambda f: round(f[0], 6))
 
 
 def options(
@@ -137,6 +141,9 @@ def options(
     keep: int = PER_LAUNCH,
 ) -> tuple[list[Option], list[Option]]:
     """The best ``keep`` ways to launch one kernel, and its ladder, which begins with the best.
+
+    Those at the top appear with programs in groups, and with tensor descriptors, too: whether
+    they pay, measuring tells. The ladder has no descriptors.
 
     Raises:
         DoesNotFit: no Config's program fits the device.
@@ -155,7 +162,32 @@ def options(
     if not found:
         raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
     found.sort(key=_time)
-    return found[:keep], _ladder(found)
+    rate = operand(dtype, tf32)
+    for option in found[: -(-keep // DESCRIBED)]:
+        configs = grouped_configs(runs, option.configs, option.costs)
+        if configs is not None:
+            found.append(_again(option, configs, rate, device))
+    found.sort(key=_time)
+    ladder = _ladder(found)
+    for option in found[: -(-keep // DESCRIBED)]:
+        configs = described_configs(runs, option.configs, sizes, dtype, device, tf32)
+        if configs is not None:
+            found.append(_again(option, configs, rate, device))
+    found.sort(key=_time)
+    return found[:keep], ladder
+
+
+def _again(option: Option, configs: tuple[Config, ...], rate: str, device: Device) -> Option:
+    """``option`` with other ``configs`` of the same tiles and parts."""
+    uses = tuple(
+        footprint(cost, config, device, rate == "tf32")
+        for cost, config in zip(option.costs, configs, strict=True)
+    )
+    times = tuple(
+        Launch(cost, rate, device).times(config, used)
+        for cost, config, used in zip(option.costs, configs, uses, strict=True)
+    )
+    return Option(sum(t["total"] for t in times), configs, times, option.costs, uses)
 
 
 def _time(option: Option) -> float:
@@ -220,8 +252,9 @@ def stages_of(prof: Profile) -> tuple[int, ...]:
 
 def _tilings(prof: Profile, sizes: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:
     """Choices of a power of two for every tile dimension."""
-    axes = [a for a, p in prof.block.places if p != Grid(tiled=False)]
-    lists = [_lengths(prof, a, sizes[a]) for a in axes]
+    places = prof.block.places
+    axes = tile_dimensions(places)
+    lists = [_lengths(prof, a, sizes[a] * joined(a, places, sizes)) for a in axes]
     values = [s.result for r in prof.regions for s in r.steps if s.result is not None]
     values += [s.work for r in prof.regions for s in r.steps if s.result is None]
     volumes = {tuple(a for a in v if a in axes) for v in values}
@@ -257,7 +290,9 @@ def _parts(block: BlockGraph, axis: str, sizes: Mapping[str, int], device: Devic
     """Numbers of parts that let the programs of a split kernel fill the device."""
     grid = [sizes[t.axis] for t in block.order if block.place[t.axis] == Grid(tiled=False)]
     tiled = [
-        -(-sizes[t.axis] // LEAST) for t in block.order if block.place[t.axis] == Grid(tiled=True)
+        -(-sizes[t.axis] * joined(t.axis, block.places, sizes) // LEAST)
+        for t in block.order
+        if block.place[t.axis] == Grid(tiled=True)
     ]
     programs = max(1, prod(grid) * prod(tiled))
     most = min(-(-sizes[axis] // LEAST), -(-8 * device.sms // programs))

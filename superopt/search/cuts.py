@@ -17,6 +17,7 @@ from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import users
@@ -91,49 +92,81 @@ def _parts(term: Node) -> list[Node]:
 def _cuts(program: Program, chosen: Sequence[Node], order: Sequence[str]) -> Iterator[Cut]:
     taken = {p.name for p in program.params} | {s.name for s in program.outputs}
     names = (n for i in range(1000) if (n := f"w{i}") not in taken)
-    stores = [Store(next(names), tuple(a for a in order if a in v.axes), None, v) for v in chosen]
-    typed = {s.name: _dtype(s, program) for s in stores}
-    stores = [Store(s.name, s.order, typed[s.name], s.value) for s in stores]
+    stores = [Store(next(names), _memory_order(v, order), None, v) for v in chosen]
+    stores = [Store(s.name, s.order, _dtype(s, program), s.value) for s in stores]
     everything = [*stores, *program.outputs]
+    direct = _read([s.value for s in everything], {s.value: s.name for s in stores})
+    read = {s.name: direct[s.value] for s in everything}
+    known: dict[tuple[str, frozenset[str]], Store] = {}
     for groups in _partitions(len(everything)):
         if len(groups) > MOST_KERNELS or (stores and len(groups) == 1):
             continue
-        kernels = [[everything[i] for i in g] for g in groups]
-        if (cut := _cut(kernels, {s.name: s for s in stores})) is not None:
-            yield cut
-
-
-def _cut(kernels: Sequence[Sequence[Store]], stored: Mapping[str, Store]) -> Cut | None:
-    """The kernels with reads of each other's values, in launch order; None if that is no cut."""
-    written = []
-    for kernel in kernels:
-        own = {s.name for s in kernel}
-        by: dict[Node, Node] = {s.value: s.as_input() for s in stored.values() if s.name not in own}
-        written.append(
-            tuple(Store(s.name, s.order, s.dtype, substitute(s.value, by)) for s in kernel)
+        launched = _launch_order([[everything[i].name for i in g] for g in groups], stores, read)
+        if launched is None:
+            continue
+        yield Cut(
+            tuple(
+                tuple(_written(everything[i], reads, stores, known) for i in groups[kernel])
+                for kernel, reads in launched
+            )
         )
-    home = {s.name: i for i, kernel in enumerate(kernels) for s in kernel}
-    reads = [
-        {
-            n.name
-            for n in topo([s.value for s in kernel])
-            if isinstance(n, Input) and n.name in stored
-        }
-        for kernel in written
-    ]
-    if any(all(name not in names for names in reads) for name in stored):
-        return None  # an intermediate that only its own kernel reads
+
+
+def _memory_order(value: Node, order: Sequence[str]) -> tuple[str, ...]:
+    """That of the first tensor below ``value`` that has just its axes, so that what is read along
+    lines is written along lines; else the order of axes in the signature."""
+    for node in topo([value]):
+        if isinstance(node, Input) and node.axes == value.axes:
+            return node.order
+    return tuple(a for a in order if a in value.axes)
+
+
+def _read(values: Sequence[Node], chosen: Mapping[Node, str]) -> dict[Node, frozenset[str]]:
+    """For every value the chosen ones below it that it reads directly."""
+    found: dict[Node, frozenset[str]] = {}
+    for node in topo(values):
+        parts = (frozenset((chosen[c],)) if c in chosen else found[c] for c in children(node))
+        found[node] = frozenset().union(*parts)
+    return found
+
+
+def _launch_order(
+    kernels: Sequence[Sequence[str]], stores: Sequence[Store], read: Mapping[str, frozenset[str]]
+) -> list[tuple[int, frozenset[str]]] | None:
+    """The kernels (positions) in launch order, each with what it reads of others; None if they
+    need each other, or if only its own kernel reads an intermediate.
+
+    ``kernels``: what each stores, by name. ``read``: by name.
+    """
+    reads = [frozenset().union(*(read[n] for n in own)) - set(own) for own in kernels]
+    if any(all(s.name not in names for names in reads) for s in stores):
+        return None
+    home = {name: i for i, own in enumerate(kernels) for name in own}
     done: list[int] = []
-    while len(done) < len(written):
+    while len(done) < len(kernels):
         ready = [
             i
-            for i in range(len(written))
+            for i in range(len(kernels))
             if i not in done and all(home[name] in done for name in reads[i])
         ]
         if not ready:
             return None
         done.append(ready[0])
-    return Cut(tuple(written[i] for i in done))
+    return [(i, reads[i]) for i in done]
+
+
+def _written(
+    store: Store,
+    reads: frozenset[str],
+    stores: Sequence[Store],
+    known: dict[tuple[str, frozenset[str]], Store],
+) -> Store:
+    """``store`` of a kernel that reads the stores named ``reads`` from memory."""
+    key = (store.name, reads)
+    if key not in known:
+        by: dict[Node, Node] = {s.value: s.as_input() for s in stores if s.name in reads}
+        known[key] = Store(store.name, store.order, store.dtype, substitute(store.value, by))
+    return known[key]
 
 
 def _dtype(store: Store, program: Program) -> str | None:

@@ -13,6 +13,7 @@ from superopt.ugraph.contraction import tile_axes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.node import Input
+from superopt.ugraph.pack import hosts
 
 # Triton 3.6.0 for sm_90: matrix instructions that read a computed operand from registers stay in
 # flight across iterations, and two runs on the same inputs differ.
@@ -29,10 +30,10 @@ def racing(block: BlockGraph) -> Racing:
     """The products that may be miscompiled, each with its folded axis: accumulated over a walk
     by nothing but the product, with a computed left operand."""
     found = []
-    tiled = tile_axes(block)
+    tiled, host = tile_axes(block), hosts(block.places)
     for walk in block.walks:
         for carry in walk.carries:
-            product = matrix_product(carry.fold, walk.axis, carry.term, tiled)
+            product = matrix_product(carry.fold, walk.axis, carry.term, tiled, host)
             if product and not carry.moves and not isinstance(product.left, Input):
                 found.append((product, walk.axis))
     return tuple(found)

@@ -27,13 +27,16 @@ from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
 from superopt.search.mappings import why_none
 from superopt.ugraph.check import check
+from superopt.ugraph.contraction import matrix_axes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.masks import cleared
 from superopt.ugraph.ranges import narrow
 
+LARGE_TILE = 128  # positions
 MOST_GROUPINGS = 6  # ways to group folds into walks, per placement, fewest walks first
 
 
@@ -142,7 +145,8 @@ class Kernels:
             fixed, repairs = self._repair(block)
         except NoRepair as error:
             return Refused("repair", str(error))
-        ready = longest_first(narrow(fixed))
+        ragged = [a for a in matrix_axes(fixed) if _ragged(self.case.sizes[a])]
+        ready = longest_first(cleared(narrow(fixed), ragged))
         if problems := check(ready):
             return Refused("check", problems[0])
         case = self.case
@@ -174,6 +178,11 @@ def _grouped(stores: tuple[Store, ...], looped: tuple[str, ...]) -> list[Passes]
         return groupings(stores, looped)[:MOST_GROUPINGS]
     except NoFusion:
         return []
+
+
+def _ragged(size: int) -> bool:
+    """Whether the tiles that suit an axis of many positions leave a remainder."""
+    return size > LARGE_TILE and size % LARGE_TILE != 0
 
 
 def longest_first(block: BlockGraph) -> BlockGraph:

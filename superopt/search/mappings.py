@@ -2,7 +2,9 @@
 
 An axis is left out of a place only for a reason that holds for every operator: a fold cannot
 cross programs, a store needs its grid axes, walks do not nest, a matrix instruction has one
-row and one column axis, and a small axis gains nothing from being walked or cut.
+row and one column axis, and a small axis gains nothing from being walked or cut. Axes that form
+rows (or columns) together may share one tile dimension (``Pack``): they fill instructions that
+each alone would leave empty, and read what the other operand holds once for all of them.
 """
 
 from __future__ import annotations
@@ -18,15 +20,20 @@ from superopt.device import Device
 from superopt.search.configs import DOT_MOST
 from superopt.search.configs import power_of_two
 from superopt.search.dimensions import dimensions
+from superopt.search.sharing import shared
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.pack import hosts
+from superopt.ugraph.pack import joined
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 
@@ -56,7 +63,8 @@ class _Roles:
     """What the axes of a kernel are to its folds and products.
 
     ``batch``: in both operands of some product. ``sides``: for each operand of each product,
-    the axes that only it has (rows, or columns). ``deep``: folded by a product.
+    the axes that only it has (rows, or columns). ``deep``: folded by a product. ``shared``: axes
+    that may be packed, each with the one whose tiles it would share.
     """
 
     axes: tuple[str, ...]
@@ -64,6 +72,7 @@ class _Roles:
     batch: frozenset[str]
     sides: tuple[tuple[str, ...], ...]
     deep: frozenset[str]
+    shared: Mapping[str, str]
 
     @property
     def folded(self) -> frozenset[str]:
@@ -74,16 +83,18 @@ def placements(
     stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, int], device: Device
 ) -> list[Placement]:
     """All placements of one kernel, the plainest first. ``order``: the program's axes."""
-    roles = _roles(stores, order)
-    known: dict[tuple[str, ...], tuple[str, ...]] = {}
+    roles = _roles(stores, order, sizes)
+    known: dict[tuple[object, ...], tuple[str, ...]] = {}
     found = []
     for place in _choices(roles, stores, sizes):
         if _unlawful(place, roles, stores) or not _sensible(place, roles, sizes, device):
             continue
-        tiled = tuple(a for a, p in place.items() if p != Grid(tiled=False))
-        if tiled not in known:
-            known[tiled] = dimensions(tiled, roles.folds)
-        turned = dict(zip(tiled, known[tiled], strict=True))
+        chosen = tuple(place.items())
+        tiled, host = tile_dimensions(chosen), hosts(chosen)
+        key = (tiled, *host.items())
+        if key not in known:
+            known[key] = dimensions(tiled, roles.folds, host)
+        turned = dict(zip(tiled, known[key], strict=True))
         places = tuple((turned.get(a, a), place[turned.get(a, a)]) for a in place)
         found += [Placement(places, o) for o in _orders(place, roles)]
     return found
@@ -91,7 +102,7 @@ def placements(
 
 def why_none(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, int]) -> str:
     """Why a kernel has no placement: what stands in the way of the plainest one."""
-    roles = _roles(stores, order)
+    roles = _roles(stores, order, sizes)
     for axis in roles.axes:
         if not _places(axis, roles, stores, sizes):
             return "an axis that some store lacks is too long to be kept whole"
@@ -103,10 +114,14 @@ def _choices(
     roles: _Roles, stores: Sequence[Store], sizes: Mapping[str, int]
 ) -> Iterator[dict[str, Place]]:
     for chosen in product(*(_places(a, roles, stores, sizes) for a in roles.axes)):
-        yield dict(zip(roles.axes, chosen, strict=True))
+        place = dict(zip(roles.axes, chosen, strict=True))
+        taken = [p.into for p in place.values() if isinstance(p, Pack)]
+        small = [a for a in roles.shared.values() if sizes[a] <= GRID_LEAST and a not in taken]
+        if all(place[a] == Grid() for a in taken) and all(place[a] != Grid() for a in small):
+            yield place
 
 
-def _roles(stores: Sequence[Store], order: Sequence[str]) -> _Roles:
+def _roles(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, int]) -> _Roles:
     nodes = topo([s.value for s in stores])
     present = {a for s in stores for a in s.order} | {a for n in nodes for a in n.axes}
     folds = [n for n in nodes if isinstance(n, Reduce)]
@@ -130,6 +145,7 @@ def _roles(stores: Sequence[Store], order: Sequence[str]) -> _Roles:
         frozenset(batch),
         tuple(sides),
         frozenset(deep),
+        shared(stores, tuple(sides), batch, sizes),
     )
 
 
@@ -169,8 +185,9 @@ def _places(
     if side:
         crowded = any(axis in s and len(s) > 1 for s in roles.sides) or axis in roles.batch
         found = [Whole()] if whole else []
-        found += [Grid()] if size > GRID_LEAST else []
-        return found + ([Grid(tiled=False)] if crowded else [])
+        found += [Grid()] if size > GRID_LEAST or axis in roles.shared.values() else []
+        found += [Grid(tiled=False)] if crowded else []
+        return found + ([Pack(roles.shared[axis])] if axis in roles.shared else [])
     return [Grid(tiled=False), Grid()]
 
 
@@ -178,7 +195,6 @@ def _unlawful(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]
     """Why no kernel can have these places; empty if one can."""
     looped = {a for a, p in place.items() if isinstance(p, Loop | Split)}
     split = [a for a, p in place.items() if isinstance(p, Split)]
-    grid = {a for a, p in place.items() if isinstance(p, Grid)}
     if any(f.axis in looped and looped.intersection(f.axes) for f in roles.folds):
         return "a fold inside a walk of another axis: walks do not nest"
     if any(len(looped.intersection(s.order)) > 1 for s in stores):
@@ -187,8 +203,6 @@ def _unlawful(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]
         return "an axis is split beside another walk"
     if split and any(split[0] in s.order for s in stores):
         return "a store varies over the axis that is split"
-    if any(f.axis in split and not grid.issubset(f.axes) for f in roles.folds):
-        return "a partial state of a split lacks a grid axis"
     return ""
 
 
@@ -203,15 +217,31 @@ def _sensible(
         return False
     if len(free) > 2 or (free and not roles.deep and not _innermost_free(free, place)):
         return False
+    if _copied(place, roles, sizes):
+        return False
     if any(isinstance(p, Split) for p in place.values()):
         # Cutting a walk pays only while the device has idle multiprocessors.
         programs = prod(
-            -(-sizes[a] // DOT_MOST) if p == Grid() else sizes[a]
+            -(-sizes[a] * joined(a, tuple(place.items()), sizes) // DOT_MOST)
+            if p == Grid()
+            else sizes[a]
             for a, p in place.items()
             if isinstance(p, Grid)
         )
         return programs < 4 * device.sms
     return True
+
+
+def _copied(place: Mapping[str, Place], roles: _Roles, sizes: Mapping[str, int]) -> bool:
+    """Whether a partial state is written once for each program of a grid axis that it lacks,
+    though that axis could be kept whole."""
+    split = [a for a, p in place.items() if isinstance(p, Split)]
+    short = [
+        a
+        for a, p in place.items()
+        if isinstance(p, Grid | Pack) and power_of_two(sizes[a]) <= WHOLE_DOT_MOST
+    ]
+    return any(f.axis in split and a not in f.axes for f in roles.folds for a in short)
 
 
 def _innermost_free(free: Sequence[str], place: Mapping[str, Place]) -> bool:

@@ -29,6 +29,8 @@ from superopt.search.outcome import Rejected
 from superopt.search.shares import shares
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Pack
+from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 
@@ -253,12 +255,19 @@ def search(
 
 def described(choice: Choice) -> str:
     """A mapping in a line: places, and the folds per walk."""
-    places = " ".join(
-        f"{a}:{'Grid1' if p == Grid(tiled=False) else type(p).__name__}"
-        for a, p in choice.placement.places
-    )
+    places = " ".join(f"{a}:{_word(p)}" for a, p in choice.placement.places)
     walks = " ".join(f"walk({axis}, {len(folds)} folds)" for axis, folds in choice.passes)
     return f"{places} {walks}".strip()
+
+
+def _word(place: Place) -> str:
+    match place:
+        case Grid(tiled=False):
+            return "Grid1"
+        case Pack(into=into):
+            return f"Pack({into})"
+        case _:
+            return type(place).__name__
 
 
 def names(stores: Sequence[Store]) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
@@ -24,7 +25,8 @@ K = TypeVar("K")
 class Affine:
     """``sum(c * position of axis) + sum(c * symbol) + constant``, without zero coefficients.
 
-    Symbols are sizes, run-time integers and products of them; both are in order of appearance.
+    Symbols are sizes, run-time integers, integers from memory and products of them; both are in
+    order of appearance.
     """
 
     axes: tuple[tuple[str, int], ...]
@@ -84,7 +86,7 @@ def affine(node: Node) -> Affine | None:
         case Map(fn=Fn.ADD | Fn.SUB | Fn.MUL as fn, args=(left, right)):
             a, b = affine(left), affine(right)
             return None if a is None or b is None else _combined(fn, a, b, node)
-        case Size() | Scalar():
+        case Size() | Scalar() | Input():
             return Affine((), ((node, 1),), 0)
         case _:
             return None

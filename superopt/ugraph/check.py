@@ -15,9 +15,11 @@ from superopt.errors import IllTyped
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
@@ -32,7 +34,6 @@ from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
-from superopt.ugraph.split import part_axis
 from superopt.ugraph.walk import topo
 
 # How a factor may act on the components of a carry: what distributes over its fold.
@@ -143,7 +144,9 @@ class _Checker:
 
     def __post_init__(self) -> None:
         places = self.block.place
-        self.grid = [a for a, p in places.items() if isinstance(p, Grid)]
+        self.tiled = [a for a, p in places.items() if p == Grid()]
+        self.turning = [a for a, p in places.items() if isinstance(p, Grid)]
+        self.grid = [a for a, p in places.items() if isinstance(p, Grid | Pack)]
         self.whole = [a for a, p in places.items() if isinstance(p, Whole)]
         self.walked = [a for a, p in places.items() if isinstance(p, Loop | Split)]
         self.split = [a for a, p in places.items() if isinstance(p, Split)]
@@ -173,11 +176,14 @@ class _Checker:
             if axis not in block.place:
                 yield f"axis {axis!r} is not placed"
         turns = [t.axis for t in block.order]
-        if sorted(turns) != sorted(self.grid):
+        if sorted(turns) != sorted(self.turning):
             yield (
                 f"programs are ordered by {' '.join(turns)!r}, "
-                f"but the grid axes are {' '.join(self.grid)!r}"
+                f"but the grid axes are {' '.join(self.turning)!r}"
             )
+        for axis, place in block.places:
+            if isinstance(place, Pack) and place.into not in self.tiled:
+                yield f"axis {axis!r} is packed into {place.into!r}, which is no tiled grid axis"
         for node in topo(block.roots()):
             if isinstance(node, Reduce) and node.axis not in self.whole:
                 yield f"a value is folded over {node.axis!r}, which is not whole in the tile"
@@ -193,14 +199,6 @@ class _Checker:
             for walk in self.block.walks:
                 for store in walk.stores:
                     yield f"store {store.name!r} is inside a walk that is split"
-                for carry in walk.carries:
-                    # Every part writes the states of its carries, once per program.
-                    for lost in self.grid:
-                        if lost not in carry.over and lost != part_axis(axis):
-                            yield (
-                                f"carry {carry.name!r} of the split {axis!r} lacks the grid axis "
-                                f"{lost!r}: several programs would write its partial state"
-                            )
 
     def _walk(self, walk: Walk, finished: dict[str, Carry]) -> Iterator[str]:
         if walk.axis not in self.walked:
@@ -216,20 +214,34 @@ class _Checker:
                 yield f"store {store.name!r} is in a walk of {walk.axis!r} but lacks that axis"
             if walk.start or walk.stop:
                 yield f"store {store.name!r} is lost outside the limits of its walk"
-        for bound in (*walk.start, *walk.stop):
+        for bound in walk.limits:
             yield from self._bound(bound, walk)
+        if walk.clear is not None:
+            yield from self._clear(walk.clear, walk)
+
+    def _clear(self, clear: Clear, walk: Walk) -> Iterator[str]:
+        roots = [*(c.term for c in walk.carries), *(s.value for s in walk.stores)]
+        below = topo(roots)
+        for condition in clear.conditions:
+            if condition.kind is not Kind.BOOL:
+                yield f"the walk of {walk.axis!r} drops {condition!r}, which is no truth value"
+            elif condition not in below:
+                yield f"the walk of {walk.axis!r} drops a condition that it does not read"
 
     def _bound(self, bound: Bound, walk: Walk) -> Iterator[str]:
         name = f"a limit of the walk of {walk.axis!r}"
         for axis, coefficient in bound.terms:
-            if axis not in self.grid:
+            if axis not in self.turning:
                 yield f"{name} depends on {axis!r}, which is no grid axis"
             if coefficient == 0:
                 yield f"{name} has a term with coefficient 0"
-        if bound.offset.axes or bound.offset.kind is not Kind.INT:
-            yield f"{name} has an offset that is no integer without axes"
+        if bound.offset.kind is not Kind.INT:
+            yield f"{name} has an offset that is no integer"
+        for axis in bound.offset.axes:
+            if axis not in (*self.grid, *self.whole):
+                yield f"{name} has an offset over {axis!r}, which is neither grid nor whole"
         for node in topo([bound.offset]):
-            if isinstance(node, State | Reduce | Input):
+            if isinstance(node, State | Reduce):
                 yield f"{name} depends on {node!r}, which is not known before the walk"
 
     def _carry(self, carry: Carry, walk: Walk, known: dict[str, Carry]) -> Iterator[str]:

@@ -7,17 +7,22 @@ matrix instruction and the cost counts it as one, so both ask here.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Grid
 from superopt.ugraph.node import FLOAT_DTYPES
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.pack import dimensions_of
+from superopt.ugraph.pack import hosts
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
@@ -42,7 +47,7 @@ class MatrixProduct:
 
 def tile_axes(block: BlockGraph) -> tuple[str, ...]:
     """The axes that are tile dimensions of ``block``, in the order of its places."""
-    return tuple(axis for axis, place in block.places if place != Grid(tiled=False))
+    return tile_dimensions(block.places)
 
 
 def factors(term: Node) -> list[Node]:
@@ -58,45 +63,106 @@ def factors(term: Node) -> list[Node]:
     return found
 
 
-def matrix_product(fold: Fn, axis: str, term: Node, tiled: Collection[str]) -> MatrixProduct | None:
+def matrix_product(
+    fold: Fn,
+    axis: str,
+    term: Node,
+    tiled: Collection[str],
+    host: Mapping[str, str] = MappingProxyType({}),
+) -> MatrixProduct | None:
     """The fold of ``term`` over ``axis`` as a matrix product, or None if it is none.
 
     ``tiled``: the axes that are tile dimensions; give them in the order of the tile dimensions
     (``tile_axes``), or the choice of row and column is by name. A matrix product has exactly one
-    row and one column among them besides ``axis``, each only in its own operand.
+    row and one column among them besides ``axis``, each only in its own operand. ``host``: for
+    axes that share another one's tile dimension (``pack.hosts``), that one.
 
-    A factor that varies over ``axis`` alone may join either operand. It joins one that has to
-    be computed anyway, because an operand that is a plain tensor goes from memory to the matrix
-    unit without passing registers; else the left one. So the order of factors does not matter.
+    A scale of rows or columns is part of an operand that is computed anyway, as it is written
+    (what was normalised stays in range); where it alone would make a plain tensor a computed one,
+    it comes after the sum. A factor that varies over ``axis`` alone may join either operand. It
+    joins one that has to be computed anyway, because an operand that is a plain tensor goes from
+    memory to the matrix unit without passing registers. If both have to, it joins the one that it
+    is multiplied with first (in a narrow dtype the product of all such factors may overflow where
+    each is harmless); else the left one. So the order of factors does not matter.
     """
     if fold is not Fn.ADD or axis not in tiled or term.kind is not Kind.REAL:
         return None
     order = sorted(tiled) if isinstance(tiled, AbstractSet) else list(tiled)
-    outer = [a for a in order if a in term.axes and a != axis]
+    outer = [a for a in dimensions_of(term.axes, order, host) if a != axis]
     if len(outer) != 2:
         return None
     row, column = outer
-    lefts: list[Node] = []
-    rights: list[Node] = []
-    free: list[Node] = []
-    after: list[Node] = []
+    sides = _Sides([], [], [], [], [])
     for factor in factors(term):
-        if axis not in factor.axes:
-            after.append(factor)
-        elif row in factor.axes and column in factor.axes:
+        along = dimensions_of(factor.axes, order, host)
+        if axis not in along:
+            (sides.scales if row in along or column in along else sides.after).append(factor)
+        elif row in along and column in along:
             return None
-        elif row in factor.axes:
-            lefts.append(factor)
-        elif column in factor.axes:
-            rights.append(factor)
+        elif row in along:
+            sides.lefts.append(factor)
+        elif column in along:
+            sides.rights.append(factor)
         else:
-            free.append(factor)
-    if not lefts or not rights:
+            sides.free.append(factor)
+    if not sides.lefts or not sides.rights:
         return None
-    (rights if _plain(lefts) and not _plain(rights) else lefts).extend(free)
-    return MatrixProduct(
-        _times(lefts), _times(rights), row, column, _times(after) if after else None
-    )
+    left, right, after = _settled(term, sides)
+    return MatrixProduct(_times(left), _times(right), row, column, _times(after) if after else None)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The factors of a product: of one side, ``free`` (of the folded axis alone), ``scales`` (of
+    rows or columns), and what comes ``after`` in any case."""
+
+    lefts: list[Node]
+    rights: list[Node]
+    free: list[Node]
+    scales: list[Node]
+    after: list[Node]
+
+
+def _settled(term: Node, sides: _Sides) -> tuple[list[Node], list[Node], list[Node]]:
+    """The factors of both operands, and those that come after."""
+    free, scales, after = sides.free, sides.scales, sides.after
+    left, right, rest = _nearest(term, sides.lefts, sides.rights, [*free, *scales])
+    plain_left, plain_right = _plain(sides.lefts), _plain(sides.rights)
+    if plain_right:
+        rest, right = [*rest, *(n for n in right if n not in sides.rights)], sides.rights
+    elif plain_left:
+        rest, left = [*rest, *(n for n in left if n not in sides.lefts)], sides.lefts
+    joined = [n for n in rest if n in free]
+    (right if plain_left and not plain_right else left).extend(joined)
+    if plain_left and not any(n in free for n in left):  # nothing is computed but for a scale
+        rest, left = [*rest, *(n for n in left if n not in sides.lefts)], sides.lefts
+    late = [*after, *(n for n in rest if n in scales)]
+    return left, right, sorted(late, key=factors(term).index)
+
+
+def _nearest(
+    term: Node, lefts: Sequence[Node], rights: Sequence[Node], free: Sequence[Node]
+) -> tuple[list[Node], list[Node], list[Node]]:
+    """The factors of ``term`` by side; a free one is on the side of the smallest product that
+    has it and factors of one side only."""
+    if not (isinstance(term, Map) and term.fn is Fn.MUL):
+        return [term] * (term in lefts), [term] * (term in rights), [term] * (term in free)
+    parts = [_nearest(arg, lefts, rights, free) for arg in term.args]
+    left, right, rest = ([n for part in parts for n in part[side]] for side in range(3))
+    if rest and bool(left) != bool(right):
+        (left or right).extend(rest)
+        rest = []
+    return left, right, rest
+
+
+def vectors(fold: Reduce) -> tuple[tuple[str, ...], ...]:
+    """For each side of a folded product, the tensors among its factors that vary over the folded
+    axis alone; sides in sorted order. What they are multiplied with decides how large operands
+    get, though not how the machine computes."""
+    if fold.fn is not Fn.ADD or not (isinstance(fold.arg, Map) and fold.arg.fn is Fn.MUL):
+        return ()
+    sides = [[n for n in factors(arg) if isinstance(n, Input)] for arg in fold.arg.args]
+    return tuple(sorted(tuple(sorted(n.name for n in s if n.axes == (fold.axis,))) for s in sides))
 
 
 def matrix_products(block: BlockGraph) -> list[tuple[str, MatrixProduct]]:
@@ -104,7 +170,8 @@ def matrix_products(block: BlockGraph) -> list[tuple[str, MatrixProduct]]:
     tiled = tile_axes(block)
     folds = [(c.fold, w.axis, c.term) for w in block.walks for c in w.carries]
     folds += [(n.fn, n.axis, n.arg) for n in topo(block.roots()) if isinstance(n, Reduce)]
-    found = [(axis, matrix_product(fold, axis, term, tiled)) for fold, axis, term in folds]
+    host = hosts(block.places)
+    found = [(axis, matrix_product(fold, axis, term, tiled, host)) for fold, axis, term in folds]
     return [(axis, product) for axis, product in found if product is not None]
 
 

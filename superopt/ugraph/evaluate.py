@@ -24,17 +24,20 @@ from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.masks import unmasked
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
+from superopt.ugraph.pack import joined
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
@@ -164,14 +167,13 @@ class _Launch(Generic[A]):
         roots = self.block.roots()
         self.tensors = _tensors(roots, self.domain, self.arrays, self.sizes)
         self.places = self.block.place
-        limits = [b for w in self.block.walks for b in (*w.start, *w.stop)]
-        cut = {axis for bound in limits for axis, _ in bound.terms}
+        limits = [b for w in self.block.walks for b in w.limits]
+        cut = {a for b in limits for a in b.axes if not isinstance(self.places.get(a), Whole)}
         if axis := _split_axis(self.block):
             cut.add(part_axis(axis))
         self.looped = [axis for axis in self.places if axis in cut]
-        self.updates = [
-            {c.name: c.update(w.axis, w.components) for c in w.carries} for w in self.block.walks
-        ]
+        # As a walk runs on clear tiles (True), and elsewhere.
+        self.bodies = [{False: w, True: unmasked(w)} for w in self.block.walks]
 
     def over(self, axes: Sequence[str], chosen: dict[str, Range]) -> dict[str, A]:
         """All stores over every tile of ``axes``, at the ``chosen`` tiles of other axes."""
@@ -195,6 +197,8 @@ class _Launch(Generic[A]):
         if not isinstance(place, Grid):
             raise IllTyped(f"a limit of a walk depends on {axis!r}, which is no grid axis")
         step = self._tile(axis) if place.tiled else 1
+        # Limits at tiles no longer than those of a program, so that they hide nothing it reads.
+        step = max(1, step // max(1, joined(axis, self.block.places, self.sizes)))
         return ((first, min(first + step, size)) for first in range(0, size, step))
 
     def _tile(self, axis: str) -> int:
@@ -208,24 +212,29 @@ class _Launch(Generic[A]):
         region = {
             axis: (0, size_of(axis, self.sizes))
             for axis, place in self.places.items()
-            if isinstance(place, Grid | Whole)
+            if isinstance(place, Grid | Whole | Pack)
         } | chosen
         scope = Scope(self.domain, self.sizes, region, {}, self.tensors)
         found: dict[str, A] = {}
-        for walk, updates in zip(self.block.walks, self.updates, strict=True):
-            found |= self._walk(walk, updates, scope)
+        for walk, bodies in zip(self.block.walks, self.bodies, strict=True):
+            found |= self._walk(walk, bodies, scope)
         return found | {s.name: _stored(scope, s) for s in self.block.stores}
 
-    def _walk(self, walk: Walk, updates: Mapping[str, Node], scope: Scope[A]) -> dict[str, A]:
+    def _walk(self, walk: Walk, bodies: Mapping[bool, Walk], scope: Scope[A]) -> dict[str, A]:
         """Runs one walk; its final states are then known in ``scope``."""
-        roots = [*updates.values(), *(s.value for s in walk.stores)]
+        updates = {
+            clear: {c.name: c.update(w.axis, w.components) for c in w.carries}
+            for clear, w in bodies.items()
+        }
+        roots = [node for of_body in updates.values() for node in of_body.values()]
+        roots += [s.value for w in bodies.values() for s in w.stores]
         own = varying(roots, [walk.axis], [c.name for c in walk.carries])
         states = {
             c.name: self.domain.full(scope.lengths(sorted(c.over)), c.fold.unit)
             for c in walk.carries
         }
-        pieces: dict[str, list[A]] = {s.name: [] for s in walk.stores}
-        for tile in self._walked(walk, scope):
+        pieces: dict[str, dict[Range, A]] = {s.name: {} for s in walk.stores}
+        for tile, clear in self._walked(walk, scope):
             inner = Scope(
                 self.domain,
                 self.sizes,
@@ -236,15 +245,16 @@ class _Launch(Generic[A]):
                 own,
             )
             for carry in walk.carries:
-                states[carry.name] = inner.of(updates[carry.name])
+                states[carry.name] = inner.of(updates[clear][carry.name])
                 inner.values[carry.state] = states[carry.name]
-            for store in walk.stores:
-                pieces[store.name].append(_stored(inner, store))
+            for store in bodies[clear].stores:
+                pieces[store.name][tile] = _stored(inner, store)
         scope.values.update({c.state: states[c.name] for c in walk.carries})
         return {s.name: self._joined(walk, s, pieces[s.name], scope) for s in walk.stores}
 
-    def _walked(self, walk: Walk, scope: Scope[A]) -> Iterator[Range]:
-        """The tiles of a walk, as far as they lie within its limits and its part."""
+    def _walked(self, walk: Walk, scope: Scope[A]) -> Iterator[tuple[Range, bool]]:
+        """The tiles of a walk, as far as they lie within its limits and its part, and whether
+        they are clear."""
         step, size = self._tile(walk.axis), size_of(walk.axis, self.sizes)
         first, stop = 0, size
         if isinstance(self.places.get(walk.axis), Split):
@@ -255,16 +265,36 @@ class _Launch(Generic[A]):
         low = max([first, *(self._limit(b, scope, min) for b in walk.start)])
         high = min([stop, *(self._limit(b, scope, max) for b in walk.stop)])
         starts = range(low // step * step, high, step)
-        for begin in reversed(starts) if walk.reverse else starts:
-            yield max(begin, low), min(begin + step, high)
+        clear = walk.clear
+        if clear is not None:
+            first = max([low, *(self._limit(b, scope, max) for b in clear.start)])
+            stop = min([high, *(self._limit(b, scope, min) for b in clear.stop)])
+
+        def inside(begin: int) -> bool:
+            return clear is not None and first <= begin and begin + step <= stop
+
+        ordered = sorted(starts, key=lambda begin: not inside(begin))
+        for begin in reversed(ordered) if walk.reverse else ordered:
+            yield (max(begin, low), min(begin + step, high)), inside(begin)
 
     def _limit(self, bound: Bound, scope: Scope[A], widest: Callable[[int, int], int]) -> int:
-        """The widest value of a limit over the tile of a program."""
+        """The widest value of a limit over the tile of a program (or the narrowest)."""
+        if bound.offset.axes:
+            return self._data_limit(bound.value, scope, widest)
         value = self._integer(bound.offset)
         for axis, coefficient in bound.terms:
             first, stop = scope.region[axis]
             value += widest(coefficient * first, coefficient * (stop - 1))
         return value
+
+    def _data_limit(self, node: Node, scope: Scope[A], widest: Callable[[int, int], int]) -> int:
+        """The largest or smallest element of an integer node over the tile of a program."""
+        if 0 in scope.lengths(node.axes):
+            return 0
+        value = scope.of(node)
+        for _ in node.axes:
+            value = self.domain.fold(Fn.MAX if widest is max else Fn.MIN, value, 0)
+        return self.domain.integer(value)
 
     def _integer(self, node: Node) -> int:
         """The exact value of a limit's offset."""
@@ -273,14 +303,14 @@ class _Launch(Generic[A]):
                 return int(value)
             case Size(axis=axis):
                 return size_of(axis, self.sizes)
-            case Scalar() if node in self.tensors:
+            case Scalar() | Input() if node in self.tensors:
                 return self.domain.integer(self.tensors[node])
             case Map(fn=fn, args=args) if fn in _INTEGER:
                 return _INTEGER[fn](*map(self._integer, args))
             case _:
                 raise IllTyped(f"the offset of a limit cannot contain {node!r}")
 
-    def _joined(self, walk: Walk, store: Store, pieces: list[A], scope: Scope[A]) -> A:
+    def _joined(self, walk: Walk, store: Store, pieces: Mapping[Range, A], scope: Scope[A]) -> A:
         """The pieces of a walk's store as one array."""
         if walk.start or walk.stop:
             raise IllTyped(f"store {store.name!r} is lost outside the limits of its walk")
@@ -290,8 +320,7 @@ class _Launch(Generic[A]):
         if not pieces:
             lengths = [0 if axis == walk.axis else scope.lengths([axis])[0] for axis in axes]
             return self.domain.full(tuple(lengths), Fraction(0))
-        ordered = pieces[::-1] if walk.reverse else pieces
-        return self.domain.join(ordered, axes.index(walk.axis))
+        return self.domain.join([pieces[t] for t in sorted(pieces)], axes.index(walk.axis))
 
 
 _INTEGER: dict[Fn, Callable[..., int]] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Size
+from superopt.ugraph.pack import joined
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import part_axis
 
@@ -31,6 +33,7 @@ class Extent:
     ``over``: those grid axes (of the walk's limits, and its part). ``choices``: how many
     choices there are. ``tiles`` and ``positions``: summed over the choices. ``longest``: tiles
     of the longest one. ``first`` and ``stop``: the range that all choices together span.
+    ``clear``: those of ``tiles`` in which the walk masks nothing.
     """
 
     over: tuple[str, ...]
@@ -40,6 +43,7 @@ class Extent:
     longest: int
     first: int
     stop: int
+    clear: int = 0
 
     @property
     def hull(self) -> int:
@@ -51,16 +55,16 @@ def tiles_of(axis: str, block: BlockGraph, config: Config, sizes: Mapping[str, i
     """Programs along one grid axis."""
     place = block.place[axis]
     step = config.tile[axis] if isinstance(place, Grid) and place.tiled else 1
-    return -(-sizes[axis] // step)
+    return -(-sizes[axis] * joined(axis, block.places, sizes) // step)
 
 
 def extent(walk: Walk, block: BlockGraph, config: Config, sizes: Mapping[str, int]) -> Extent:
     """The extent of ``walk`` in a launch (``sizes`` includes that of a part axis).
 
-    A limit whose offset is known at run time only (a ``Scalar``) is taken to be no limit.
+    A limit whose offset is known at run time only (a ``Scalar``, data) is taken to be no limit.
     """
     size, step = sizes[walk.axis], config.tile[walk.axis]
-    limits = [b for b in (*walk.start, *walk.stop) if _offset(b.offset, sizes) is not None]
+    limits = [b for b in walk.limits if _offset(b.offset, sizes) is not None]
     split = isinstance(block.place[walk.axis], Split)
     part = part_axis(walk.axis)
     over = [t.axis for t in block.order if any(t.axis in dict(b.terms) for b in limits)]
@@ -74,12 +78,22 @@ def extent(walk: Walk, block: BlockGraph, config: Config, sizes: Mapping[str, in
         length = -(-tiles // choices[part]) * step
         first = length * np.arange(choices[part], dtype=np.int64)
         low, high = np.maximum(low, first), np.minimum(high, first + length)
-    for bound in limits:
-        at = _at(bound, over, block, config, sizes, widest=bound in walk.stop)
-        if bound in walk.start:
-            low = np.maximum(low, at)
-        else:
-            high = np.minimum(high, at)
+
+    def latest(first: np.ndarray, bounds: tuple[Bound, ...], largest: bool) -> np.ndarray:
+        known = [b for b in bounds if b in limits]
+        return reduce(
+            np.maximum, [_at(b, over, block, config, sizes, largest) for b in known], first
+        )
+
+    def earliest(end: np.ndarray, bounds: tuple[Bound, ...], largest: bool) -> np.ndarray:
+        known = [b for b in bounds if b in limits]
+        return reduce(np.minimum, [_at(b, over, block, config, sizes, largest) for b in known], end)
+
+    low, high = latest(low, walk.start, False), earliest(high, walk.stop, True)
+    clear = np.zeros_like(low)
+    if walk.clear is not None:
+        whole = earliest(high, walk.clear.stop, False) // step
+        clear = np.maximum(whole - -(-latest(low, walk.clear.start, True) // step), 0)
     covered = np.maximum(high - low, 0)
     walked = np.where(covered > 0, -(-high // step) - low // step, 0)
     some = covered > 0
@@ -91,6 +105,7 @@ def extent(walk: Walk, block: BlockGraph, config: Config, sizes: Mapping[str, in
         longest=int(walked.max()) if walked.size else 0,
         first=int(low[some].min()) if some.any() else 0,
         stop=int(high[some].max()) if some.any() else 0,
+        clear=int(np.where(some, clear, 0).sum()),
     )
 
 
@@ -100,7 +115,7 @@ def _at(
     block: BlockGraph,
     config: Config,
     sizes: Mapping[str, int],
-    widest: bool,
+    largest: bool,
 ) -> np.ndarray:
     """The limit at every choice: over a tile the largest value, or the smallest."""
     offset = _offset(bound.offset, sizes)
@@ -109,9 +124,11 @@ def _at(
     for axis, coefficient in bound.terms:
         place = block.place[axis]
         step = config.tile[axis] if isinstance(place, Grid) and place.tiled else 1
-        first = np.arange(0, sizes[axis], step, dtype=np.int64)
-        last = np.minimum(first + step, sizes[axis]) - 1
-        value = coefficient * (last if (coefficient > 0) == widest else first)
+        each = joined(axis, block.places, sizes)
+        first = np.arange(0, sizes[axis] * each, step, dtype=np.int64)
+        last = (np.minimum(first + step, sizes[axis] * each) - 1) // max(each, 1)
+        first = first // max(each, 1)
+        value = coefficient * (last if (coefficient > 0) == largest else first)
         shape = [-1 if a == axis else 1 for a in over]
         found = found + value.reshape(shape)
     return found

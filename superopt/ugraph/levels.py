@@ -5,17 +5,21 @@ says which values are written to device memory, hence the list of kernels. A ``B
 (one kernel) says where every axis goes and what is carried around its walks.
 
 Meaning of a block graph: its sequential walk. For every program (a choice of a tile of each
-``Grid`` axis) the walks run one after another. A walk takes its axis tile by tile, in order.
-For each tile every carry is updated, in list order, by ``Carry.update``; then the walk's stores
-are written for that tile. After the last walk the block's own stores are written.
-(Tiles of ``Grid`` axes never change a value, except through ``Walk.start`` and ``stop``.)
+``Grid`` axis) the walks run one after another. A walk takes its axis tile by tile, in order
+(clear tiles before the others). For each tile every carry is updated, in list order, by
+``Carry.update``; then the walk's stores are written for that tile. After the last walk the
+block's own stores are written.
+(Tiles of ``Grid`` axes never change a value, except through limits of walks.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -50,7 +54,18 @@ class Whole:
     """Kept entirely in the tile."""
 
 
-Place = Grid | Loop | Split | Whole
+@dataclass(frozen=True)
+class Pack:
+    """Shares the tile dimension of the tiled grid axis ``into``, whose tile then counts joint
+    positions: those of this axis lie inside each one of ``into`` (``pack.py``).
+
+    It changes no value; a small axis beside another one fills the rows of a matrix instruction.
+    """
+
+    into: str
+
+
+Place = Grid | Loop | Split | Whole | Pack
 
 
 @dataclass(frozen=True)
@@ -82,14 +97,46 @@ class Program:
 
 @dataclass(frozen=True)
 class Bound:
-    """An affine limit of a walk: ``sum(coefficient * position of axis) + offset``.
+    """A limit of a walk: ``sum(coefficient * position of axis) + offset``.
 
-    ``offset`` is an integer node without axes. For a program, the widest value over its tile
-    counts: as a ``stop`` (exclusive) the largest, as a ``start`` the smallest.
+    ``offset`` is an integer node over grid axes and whole axes (a length for each ``b``). For a
+    program, the widest value over its tile counts: as a ``stop`` (exclusive) the largest, as a
+    ``start`` the smallest.
     """
 
     terms: tuple[tuple[str, int], ...]
     offset: Node
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes on whose positions the limit depends."""
+        return tuple(dict.fromkeys([*(a for a, _ in self.terms), *self.offset.axes]))
+
+    @property
+    def value(self) -> Node:
+        """The limit as a node."""
+        found = self.offset
+        for axis, coefficient in reversed(self.terms):
+            position: Node = Index(axis)
+            if coefficient != 1:
+                position = Map(Fn.MUL, (Const(Fraction(coefficient)), position))
+            found = Map(Fn.ADD, (position, found))
+        return found
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Where masks of a walk hide nothing: ``conditions`` are true there at every position.
+
+    Of a tile that lies, entirely, within the range of its walk (and part) and within these
+    limits, the conditions are not asked: terms and stores have ``true`` in their place
+    (``masks.unmasked``), and all of the tile's lanes exist. Over a program's tile the narrowest
+    value of a limit counts: as a ``stop`` the smallest, as a ``start`` the largest.
+    """
+
+    conditions: tuple[Node, ...] = ()
+    start: tuple[Bound, ...] = ()
+    stop: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +198,8 @@ class Walk:
     """One pass over an axis: ``max(0, start...) <= position < min(size, stop...)``.
 
     Positions outside the bounds contribute the unit to every carry and are in no store of
-    the walk (``ranges.py`` proves this). ``reverse``: from the last tile to the first.
+    the walk (``ranges.py`` proves this). ``clear`` None: every tile is treated alike,
+    else the clear tiles come before the others. ``reverse``: the last of all tiles comes first.
     """
 
     axis: str
@@ -160,6 +208,13 @@ class Walk:
     start: tuple[Bound, ...] = ()
     stop: tuple[Bound, ...] = ()
     reverse: bool = False
+    clear: Clear | None = None
+
+    @property
+    def limits(self) -> tuple[Bound, ...]:
+        """All limits: of the range, and of where masks hide nothing."""
+        clear = () if self.clear is None else (*self.clear.start, *self.clear.stop)
+        return (*self.start, *self.stop, *clear)
 
     @property
     def components(self) -> dict[str, Carry]:
@@ -203,7 +258,8 @@ class BlockGraph:
         """Every expression of the kernel, in the order in which it is evaluated."""
         found: list[Node] = []
         for walk in self.walks:
-            found += [b.offset for b in (*walk.start, *walk.stop)]
+            found += [b.offset for b in walk.limits]
+            found += walk.clear.conditions if walk.clear else ()
             for carry in walk.carries:
                 found.append(carry.term)
                 found += [m.factor for m in carry.moves]
@@ -227,13 +283,20 @@ class Config:
     """Numbers that bind one launch; outside a graph's digest, constexpr in printed text.
 
     ``tiles``: positions per tile (a power of two) of every axis that is a tile dimension:
-    tiled ``Grid``, ``Loop``, ``Split``, ``Whole``. ``parts``: programs along a ``Split`` axis.
+    tiled ``Grid`` (joint positions, where others are packed into it), ``Loop``, ``Split``,
+    ``Whole``. ``parts``: programs along a ``Split`` axis.
+    ``descriptors``: tiles of matrix operands come through tensor descriptors, not pointers, where
+    there are such tiles (``described.py``). ``group``: programs of two tiled grid axes that are
+    neighbours in the order are numbered in groups of so many tiles of the slower one by all of the
+    faster one, so that those that run at once share operands in the L2; 1 is plain order.
     """
 
     tiles: tuple[tuple[str, int], ...]
     parts: int = 1
     warps: int = 4
     stages: int = 2
+    descriptors: bool = False
+    group: int = 1
 
     @property
     def tile(self) -> dict[str, int]:

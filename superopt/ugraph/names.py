@@ -12,14 +12,18 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import TypeVar
 
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Move
+from superopt.ugraph.levels import Pack
+from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
@@ -170,7 +174,7 @@ class _Renaming:
                 new = KernelGraph(value.name, params, outputs, kernels)  # type: ignore[arg-type]
             case Config():
                 tiles = tuple((self._axis(a), t) for a, t in value.tiles)
-                new = Config(tiles, value.parts, value.warps, value.stages)
+                new = replace(value, tiles=tiles)
         return new  # type: ignore[return-value]  # each case keeps the class
 
     def node(self, node: Node) -> Node:
@@ -207,6 +211,9 @@ class _Renaming:
         cut = split_axis(axis)
         return axis if cut is None else part_axis(self.axes.get(cut, cut))
 
+    def _place(self, place: Place) -> Place:
+        return Pack(self._axis(place.into)) if isinstance(place, Pack) else place
+
     def _order(self, order: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self._axis(a) for a in order)
 
@@ -228,6 +235,10 @@ class _Renaming:
             for b in bounds
         )
 
+    def _clear(self, clear: Clear) -> Clear:
+        conditions = tuple(self.node(c) for c in clear.conditions)
+        return Clear(conditions, self._bounds(clear.start), self._bounds(clear.stop))
+
     def _walk(self, walk: Walk) -> Walk:
         carries = tuple(
             Carry(
@@ -247,11 +258,12 @@ class _Renaming:
             self._bounds(walk.start),
             self._bounds(walk.stop),
             walk.reverse,
+            walk.clear and self._clear(walk.clear),
         )
 
     def _block(self, block: BlockGraph) -> BlockGraph:
         return BlockGraph(
-            tuple((self._axis(a), p) for a, p in block.places),
+            tuple((self._axis(a), self._place(p)) for a, p in block.places),
             tuple(self._walk(w) for w in block.walks),
             self._stores(block.stores),
             tuple(Turn(self._axis(t.axis), t.reverse) for t in block.order),

@@ -13,11 +13,13 @@ from superopt.errors import ParseError
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Move
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
@@ -197,8 +199,10 @@ class _Reader:
 
     def _place(self, line: Line) -> Place:
         word = line.name()
+        if word == "Pack":
+            return Pack(line.name())
         if word not in _PLACES:
-            line.fail(f"unknown place {word!r}; known: {', '.join(_PLACES)}")
+            line.fail(f"unknown place {word!r}; known: {', '.join((*_PLACES, 'Pack'))}")
         if word == "Grid" and line.accept("untiled"):
             return Grid(tiled=False)
         return _PLACES[word]
@@ -216,11 +220,25 @@ class _Reader:
         stop = self._bounds(line) if line.accept("to") else ()
         reverse = line.accept("backwards")
         line.end()
+        clear = self._clear()
         carries: list[Carry] = []
         while header := self._is("carry", 2):
             carries.append(self._carry(header))
         stores = tuple(self._stores("store", 2))
-        return Walk(axis, tuple(carries), stores, start, stop, reverse)
+        return Walk(axis, tuple(carries), stores, start, stop, reverse, clear)
+
+    def _clear(self) -> Clear | None:
+        if (line := self._is("clear", 2)) is None:
+            return None
+        start = self._bounds(line) if line.accept("from") else ()
+        stop = self._bounds(line) if line.accept("to") else ()
+        conditions: list[Node] = []
+        if line.accept("of"):
+            conditions.append(self._expression(line))
+            while line.accept(","):
+                conditions.append(self._expression(line))
+        line.end()
+        return Clear(tuple(conditions), start, stop)
 
     def _bounds(self, line: Line) -> tuple[Bound, ...]:
         found = [self._bound(line)]
@@ -275,8 +293,11 @@ class _Reader:
         for word in ("parts", "warps", "stages"):
             line.expect(word, "=")
             numbers.append(line.integer())
+        parts, warps, stages = numbers
+        descriptors = line.accept("descriptors")
+        group = line.integer() if line.accept("group", "=") else 1
         line.end()
-        return Config(tuple(tiles), *numbers)
+        return Config(tuple(tiles), parts, warps, stages, descriptors, group)
 
     def _function(self, line: Line) -> Fn:
         word = line.name()

@@ -16,14 +16,16 @@ from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.masks import masked
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import State
+from superopt.ugraph.pack import hosts
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 
@@ -45,6 +47,9 @@ class Step:
     all three; for a load or store, the tensor's axes). ``plain``, ``special``: operations per
     element. ``result``: axes of the value that it leaves in registers (None: it leaves none).
     ``frees``: earlier steps of the region whose values nothing needs after this one.
+    ``computed``: of a product, whether its left operand is computed from loaded values alone (that
+    of another product already lies as a matrix instruction wants it).
+    ``masks``: it is part of a mask that clear tiles of its walk do without.
     """
 
     what: What
@@ -55,6 +60,8 @@ class Step:
     tensor: str = ""
     dtype: str | None = None
     frees: tuple[int, ...] = ()
+    computed: bool = False
+    masks: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,15 +120,14 @@ class _Reader:
     """Recognises matrix products and walks graphs with their operands in the place of terms."""
 
     def __init__(self, block: BlockGraph) -> None:
-        place = block.place
-        self.tiled = [a for a, p in block.places if p != Grid(tiled=False)]
-        self.place = place
+        self.tiled = tile_dimensions(block.places)
+        self.host = hosts(block.places)
         self.known: dict[tuple[Fn, str, Node], _Product | None] = {}
 
     def product(self, fold: Fn, axis: str, term: Node) -> _Product | None:
         key = (fold, axis, term)
         if key not in self.known:
-            found = matrix_product(fold, axis, term, self.tiled)
+            found = matrix_product(fold, axis, term, self.tiled, self.host)
             self.known[key] = None
             if found is not None:
                 axes = (found.row, found.column, axis)
@@ -133,6 +139,13 @@ class _Reader:
         if isinstance(node, Reduce) and (p := self.product(node.fn, node.axis, node.arg)):
             return p.read
         return children(node)
+
+    def moved(self, left: Node) -> bool:
+        """Whether a left operand has to be brought into the order of a matrix instruction."""
+        if isinstance(left, Input):
+            return False
+        folds = [n for n in self.topo([left]) if isinstance(n, Reduce)]
+        return not any(self.product(n.fn, n.axis, n.arg) for n in folds)
 
     def topo(self, roots: Iterable[Node]) -> list[Node]:
         done: dict[Node, None] = {}
@@ -149,8 +162,9 @@ class _Reader:
         return list(done)
 
     def elements(self, axes: Iterable[str]) -> tuple[str, ...]:
-        """``axes`` without those that are no tile dimension."""
-        return tuple(a for a in axes if a in self.tiled)
+        """The tile dimensions along which ``axes`` lie, each once."""
+        along = dict.fromkeys(self.host.get(a, a) for a in axes)
+        return tuple(a for a in along if a in self.tiled)
 
 
 def profile(block: BlockGraph) -> Profile:
@@ -201,6 +215,7 @@ def _region(
     walk: Walk | None = None,
 ) -> Region:
     order = [n for n in reader.topo(roots) if n in inside]
+    asked = masked(walk) if walk is not None and walk.clear is not None else frozenset()
     feeds, used = _feeds(reader, order, carries, walk)
     rights = _rights(reader, order, carries, walk)
     added = _added(reader, order, [s.value for s in stores])
@@ -209,6 +224,8 @@ def _region(
     at: dict[Node, int] = {}
     for node in order:
         step = _step(reader, node, only_fed=node in feeds and node not in used)
+        if step is not None and node in asked:
+            step = replace(step, masks=True)
         if step is not None:
             at[node] = len(steps)
             steps.append(replace(step, result=None) if node in added else step)
@@ -309,7 +326,10 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
         case Reduce(fn=fn, axis=axis, arg=arg):
             if product := reader.product(fn, axis, arg):
                 work = reader.elements(product.axes)
-                return Step(What.PRODUCT, work, result=result, dtype=product.dtype)
+                computed = reader.moved(product.left)
+                return Step(
+                    What.PRODUCT, work, result=result, dtype=product.dtype, computed=computed
+                )
             return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
         case State() if not node.old:
             return Step(What.HELD, (), result=result)
@@ -323,7 +343,9 @@ def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None)
     own = len(carry.moves) + max(0, len(carry.moves) - 1) + (0 if product else 1)
     own += product is not None and product.after is not None
     if product:
-        fold = Step(What.PRODUCT, reader.elements(product.axes), dtype=product.dtype)
+        computed = reader.moved(product.left)
+        work = reader.elements(product.axes)
+        fold = Step(What.PRODUCT, work, dtype=product.dtype, computed=computed)
     else:
         work = (*kept, walk.axis) if walk.axis not in kept else kept
         fold = Step(What.FOLD, work, plain=1)

@@ -10,6 +10,7 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
@@ -45,10 +46,12 @@ def _expand(block: BlockGraph, axis: str, prefix: str) -> list[BlockGraph]:
     """``block`` with ``axis`` split, as (parts, combination)."""
     (walk,) = block.walks
     part = part_axis(axis)
+    grid = [a for a, p in block.places if isinstance(p, Grid | Pack)]
     partials = {
         c.name: Store(
             f"{prefix}_{c.name}",
-            (part, *c.over),
+            # Programs along a grid axis that a state lacks each write a copy of their own.
+            (part, *c.over, *(a for a in grid if a not in c.over)),
             "fp32" if c.state.kind is Kind.REAL else "int64",
             c.state,
         )
@@ -76,7 +79,7 @@ def _combination(
         Store(s.name, s.order, s.dtype, substitute(s.value, totals)) for s in block.stores
     )
     used = {a for s in stores for n in topo([s.value]) for a in n.axes}
-    kept = tuple((a, p) for a, p in places if a in used or isinstance(p, Grid))
+    kept = tuple((a, p) for a, p in places if a in used or isinstance(p, Grid | Pack))
     return BlockGraph(((part, Whole()), *kept), (), stores, block.order)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.pack import hosts
 
 
 def structure(graph: KernelGraph) -> tuple[str, ...]:
@@ -20,21 +23,29 @@ def structure(graph: KernelGraph) -> tuple[str, ...]:
 def _kernel(block: BlockGraph) -> str:
     split = [axis for axis, place in block.places if isinstance(place, Split)]
     walks = [_walk(walk, split) for walk in block.walks]
-    return "; ".join(walks) if walks else "no walk"
+    together = [f"{axis} packed into {into}" for axis, into in hosts(block.places).items()]
+    return "; ".join([*(walks or ["no walk"]), *together])
 
 
 def _walk(walk: Walk, split: list[str]) -> str:
     words = [f"{'split walk' if walk.axis in split else 'walk'} of {walk.axis}"]
-    if walk.start:
-        words.append("from " + ", ".join(_bound(b) for b in walk.start))
-    if walk.stop:
-        words.append("to " + ", ".join(_bound(b) for b in walk.stop))
+    words += _limits(walk.start, walk.stop)
+    if walk.clear is not None:
+        words += ["clear", *_limits(walk.clear.start, walk.clear.stop)]
     repaired = sum(bool(c.moves) for c in walk.carries)
     if walk.carries:
         words.append(f"with {len(walk.carries)} carries, {repaired} repaired")
     if walk.stores:
         words.append("that stores")
     return " ".join(words)
+
+
+def _limits(start: Sequence[Bound], stop: Sequence[Bound]) -> list[str]:
+    return [
+        f"{word} {', '.join(map(_bound, bounds))}"
+        for word, bounds in (("from", start), ("to", stop))
+        if bounds
+    ]
 
 
 def _bound(bound: Bound) -> str:

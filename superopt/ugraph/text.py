@@ -29,10 +29,12 @@ from fractions import Fraction
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
@@ -209,6 +211,8 @@ def _place(place: Place) -> str:
             return "Split"
         case Whole():
             return "Whole"
+        case Pack(into=into):
+            return f"Pack {into}"
 
 
 def _walk(writer: _Writer, walk: Walk) -> None:
@@ -217,10 +221,23 @@ def _walk(writer: _Writer, walk: Walk) -> None:
         if bounds:
             words.append(f"{word} {', '.join(_bound(writer, b) for b in bounds)}")
     writer.line(1, " ".join([*words, *(["backwards"] if walk.reverse else [])]))
+    if walk.clear is not None:
+        _clear(writer, walk.clear)
     for carry in walk.carries:
         _carry(writer, carry)
     for store in walk.stores:
         _store(writer, "store", store, 2)
+
+
+def _clear(writer: _Writer, clear: Clear) -> None:
+    words = ["clear"]
+    for word, bounds in (("from", clear.start), ("to", clear.stop)):
+        if bounds:
+            words.append(f"{word} {', '.join(_bound(writer, b) for b in bounds)}")
+    if clear.conditions:
+        texts = [writer.expression(c, 2) for c in clear.conditions]
+        words.append(f"of {', '.join(texts)}")
+    writer.line(2, " ".join(words))
 
 
 def _bound(writer: _Writer, bound: Bound) -> str:
@@ -246,4 +263,6 @@ def _carry(writer: _Writer, carry: Carry) -> None:
 def _config(config: Config) -> str:
     tiles = " ".join(f"{axis}={tile}" for axis, tile in config.tiles)
     numbers = f"parts={config.parts} warps={config.warps} stages={config.stages}"
-    return " ".join(filter(None, ["config", tiles, "|", numbers]))
+    how = "descriptors" if config.descriptors else ""
+    group = f"group={config.group}" if config.group != 1 else ""
+    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group]))

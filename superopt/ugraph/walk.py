@@ -75,7 +75,8 @@ def substitute(node: Node, by: Mapping[Node, Node]) -> Node:
         elif missing := [c for c in children(top) if c not in new]:
             stack.extend(missing)
         else:
-            new[top] = rebuild(top, tuple(new[c] for c in children(top)))
+            parts = tuple(new[c] for c in children(top))
+            new[top] = top if parts == children(top) else rebuild(top, parts)
             stack.pop()
     return new[node]
 
@@ -87,4 +88,13 @@ def users(roots: Iterable[Node]) -> dict[Node, list[Node]]:
         found.setdefault(node, [])
         for child in dict.fromkeys(children(node)):
             found[child].append(node)
+    return found
+
+
+def uses(roots: Iterable[Node]) -> dict[Node, int]:
+    """How often every node below ``roots`` is read; each root is read once more."""
+    given = list(roots)
+    found = dict.fromkeys(topo(given), 0)
+    for node in [*given, *(c for n in found for c in children(n))]:
+        found[node] += 1
     return found

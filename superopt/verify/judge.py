@@ -12,6 +12,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.field.graphs import verify_graph
 from superopt.verify.obligations import judge_repair
+from superopt.verify.ranges_proof import prove_clears
 from superopt.verify.ranges_proof import prove_limits
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
@@ -54,8 +55,9 @@ def judge(
     """Whether ``graph`` computes ``program``.
 
     The claims: the graphs are equal (sampled in fields); each obligation of each repair; each
-    limit of each walk loses nothing. An unequal graph is not judged further. The outcome depends
-    on the arguments alone, so it may be kept by their digests.
+    limit of each walk loses nothing; each mask that clear tiles drop hides nothing there. An
+    unequal graph is not judged further. The outcome depends on the arguments alone, so it may be
+    kept by their digests.
     """
     found: list[Claim] = [(EQUALITY, verify_graph(program, graph, seed, log2_limit))]
     if not accepted(found[0][1], log2_limit):
@@ -83,4 +85,6 @@ def home(repair: Repair, graph: KernelGraph) -> BlockGraph | None:
 
 
 def _limits(block: BlockGraph) -> list[Claim]:
-    return [(f"loop limits of {claim.axis}", verdict) for claim, verdict in prove_limits(block)]
+    found = [(f"loop limits of {claim.axis}", verdict) for claim, verdict in prove_limits(block)]
+    clears = prove_clears(block)
+    return found + [(f"mask dropped on clear tiles of {c.axis}", verdict) for c, verdict in clears]

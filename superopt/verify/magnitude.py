@@ -1,9 +1,11 @@
-"""Obligation 6 of a repair, range: nothing grows that the spec keeps small."""
+"""Obligation 6 of a repair, range: nothing grows that the spec keeps small, and nothing that it
+keeps is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from superopt.repair.guard import EXTREMA
 from superopt.repair.guard import ZERO
@@ -30,10 +32,12 @@ from superopt.verify.verdict import Verdict
 
 
 def judge_range(repair: Repair, regions: Regions, rlimit: int = RLIMIT) -> Verdict:
-    """No exponential of a move or a term exceeds 1, one of every tile is 1, no difference cancels.
+    """No exponential of a move or a term exceeds 1, none vanishes, no difference cancels.
 
-    The last means: states enter differences only as means or extrema of what was absorbed,
-    which lie within the hull of the absorbed values.
+    None vanishes: one of every tile is 1, or each is at least what the spec has in its place,
+    because later states only make it smaller. No difference cancels: states enter differences
+    only as means or extrema of what was absorbed, which lie within the hull of the absorbed
+    values.
     """
     if repair.deferred:
         return _deferred(repair)
@@ -80,7 +84,8 @@ def _factor(repair: Repair, factor: Node, rlimit: int) -> Iterator[Verdict]:
 
 
 def _terms(repair: Repair, regions: Regions, rlimit: int) -> Iterator[Verdict]:
-    """Exponents of a term that move: at most 0 for what is absorbed, 0 at the extremum."""
+    """Exponents of a term that move: at most 0 for what is absorbed; 0 at the extremum, or never
+    below what they are at later states."""
     extrema = [p for p in repair.producers if p.fold in EXTREMA and not p.moves]
     for carry in repair.components:
         for arg in _exponents(carry.term):
@@ -108,7 +113,27 @@ def _bounded(arg: Node, producer: Carry, rlimit: int) -> Iterator[Verdict]:
     facts = (*_sizes(arg), off)
     yield prove_implies((Map(Fn.LE, pair), *facts), below, rlimit, lowest=low, highest=high)
     attained = Map(Fn.EQ, (substitute(arg, {producer.term: producer.state}), ZERO))
-    yield prove_implies(facts, attained, rlimit, lowest=low, highest=high)
+    verdict = prove_implies(facts, attained, rlimit, lowest=low, highest=high)
+    yield verdict if isinstance(verdict, Proved) else _falling(arg, producer, absorbed, rlimit)
+
+
+def _falling(arg: Node, producer: Carry, absorbed: State, rlimit: int) -> Verdict:
+    """The exponent at a state is at least that at every later one: a term in a tile is no
+    smaller than in the spec, which has the last state there."""
+    most = producer.fold is Fn.MAX
+    later = replace(producer.state, carry=f"{producer.name}.later")
+    chain = (absorbed, producer.state, later) if most else (later, producer.state, absorbed)
+    low, high = (chain, ()) if most else ((), chain)
+    here = substitute(arg, {producer.term: absorbed})
+    there = substitute(here, {producer.state: later})
+    ends = (producer.state, absorbed) if most else (absorbed, producer.state)
+    empty = (Map(Fn.EQ, (s, Const(producer.fold.unit))) for s in ends)
+    facts = (
+        *_sizes(arg),
+        *(Map(Fn.NOT, (e,)) for e in empty),
+        *(Map(Fn.LE, pair) for pair in pairwise(chain)),
+    )
+    return prove_implies(facts, Map(Fn.LE, (there, here)), rlimit, lowest=low, highest=high)
 
 
 def _centred(repair: Repair, regions: Regions) -> Verdict:

@@ -74,8 +74,8 @@ class _Judge:
         self.walk = next(w for w in block.walks if first in w.components)
         index = [c.name for c in self.walk.carries].index(first)
         walks = block.walks[: block.walks.index(self.walk)]
-        final = tuple(c for w in walks for c in w.carries)
-        self.regions = Regions(self.walk.carries[:index], final)
+        self.final = {c.name: c for w in walks for c in w.carries}
+        self.regions = Regions(self.walk.carries[:index], tuple(self.final.values()))
         self.regular = self._off_guards()
 
     def _off_guards(self) -> dict[Node, Span]:
@@ -262,11 +262,14 @@ class _Judge:
         low = tuple(n for n in leaves if self._carry_of(n).fold is Fn.MAX)
         sizes = (n for n in topo([left, right]) if isinstance(n, Size))
         facts: list[Node] = [Map(Fn.LT, (ZERO, n)) for n in sizes]
-        facts += [f for leaf in leaves for f in self._reachable(leaf)]
+        facts += self._signs([n for n in leaves if n.carry in self.final])
+        facts += [f for n in leaves if n.carry not in self.final for f in self._reachable(n)]
         return same_value(left, right, facts, low, self.seed, self.rlimit)
 
-    def _carry_of(self, segment: State) -> Carry:
-        return self.walk.components[segment.carry.rsplit(".", 1)[0]]
+    def _carry_of(self, leaf: State) -> Carry:
+        """The carry of a segment of this walk, or of an earlier walk that has ended."""
+        ended = self.final.get(leaf.carry)
+        return ended or self.walk.components[leaf.carry.rsplit(".", 1)[0]]
 
     def _reachable(self, leaf: State) -> Iterator[Node]:
         """What holds of a state at the end of a segment.

@@ -1,9 +1,11 @@
 """Proofs that the limits of walks lose nothing, by z3 over the integers.
 
-The claim (``ugraph/ranges.py``) is that a condition on positions implies a limit. Here a
+One claim (``ugraph/ranges.py``) is that a condition on positions implies a limit. Here a
 counterexample is looked for: sizes, run-time integers, a tile of every grid axis and positions
 in those tiles at which the condition holds but the position walked is outside the limit of
-the program. Comparisons of data are arbitrary truth values, so the proof holds for all data.
+the program. The other claim (``ugraph/masks.py``) is that a condition holds within limits: a
+counterexample is a position within them at which it does not. Comparisons of data are arbitrary
+truth values and integers from memory arbitrary integers, so the proofs hold for all data.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ import z3
 from superopt.ugraph.evaluate import evaluate_node
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.masks import ClearClaim
+from superopt.ugraph.masks import clear_claims
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
@@ -44,6 +49,11 @@ def prove_limits(block: BlockGraph, rlimit: int = RLIMIT) -> tuple[tuple[BoundCl
     return tuple((claim, prove_limit(claim, rlimit)) for claim in claims(block))
 
 
+def prove_clears(block: BlockGraph, rlimit: int = RLIMIT) -> tuple[tuple[ClearClaim, Verdict], ...]:
+    """Every condition that a walk of ``block`` drops on its clear tiles, with its verdict."""
+    return tuple((claim, prove_clear(claim, rlimit)) for claim in clear_claims(block))
+
+
 def prove_limit(claim: BoundClaim, rlimit: int = RLIMIT) -> Verdict:
     """Whether no position at which the claim's condition holds is outside its limit.
 
@@ -55,47 +65,76 @@ def prove_limit(claim: BoundClaim, rlimit: int = RLIMIT) -> Verdict:
         return Unknown(f"some term of the walk of {claim.axis!r} may matter at every position")
     terms = _Integers()
     holds = terms.truth(claim.condition)
-    outside = _outside(claim, terms)
+    limit = _limit(claim.bound, terms, largest=claim.side == "stop")
+    position = terms.value(Index(claim.axis))
+    outside = position >= limit if claim.side == "stop" else position < limit
+    what = f"the walk of {claim.axis!r} misses a position that matters"
+    return _decided([holds, outside], terms, rlimit, claim.condition, True, what)
+
+
+def prove_clear(claim: ClearClaim, rlimit: int = RLIMIT) -> Verdict:
+    """Whether the claim's condition holds at every position within its limits.
+
+    Sizes, tiles and data are arbitrary; that clear tiles lie within the range of the walk is
+    not used.
+    """
+    terms = _Integers()
+    fails = z3.Not(terms.truth(claim.condition))
+    position = terms.value(Index(claim.axis))
+    inside = [position >= _limit(b, terms, largest=True) for b in claim.start]
+    inside += [position < _limit(b, terms, largest=False) for b in claim.stop]
+    what = f"the walk of {claim.axis!r} drops a condition where it is false"
+    return _decided([fails, *inside], terms, rlimit, claim.condition, False, what)
+
+
+def _limit(bound: Bound, terms: _Integers, largest: bool) -> Any:
+    """The largest value of a limit over the program's tile, or the smallest.
+
+    Where its offset varies over the tile, its value at the row in hand is taken: the largest is
+    no less and the smallest no more, so more than the claim is proved.
+    """
+    if bound.offset.axes:
+        return terms.value(bound.value)
+    limit = terms.value(bound.offset)
+    for axis, coefficient in bound.terms:
+        last = (coefficient > 0) == largest
+        limit = limit + coefficient * terms.tile(axis)[1 if last else 0]
+    return limit
+
+
+def _decided(
+    formulas: list[Any], terms: _Integers, rlimit: int, condition: Node, holds: bool, what: str
+) -> Verdict:
+    """The verdict on a claim to which all ``formulas`` together are a counterexample."""
     solver = z3.Solver()
     solver.set("ctrl_c", False)  # an interrupt must not become an Unknown
     solver.set("rlimit", rlimit)
-    solver.add(holds, outside, *terms.facts)
+    solver.add(*formulas, *terms.facts)
     answer = solver.check()
     if answer == z3.unsat:
         return Proved("z3/integers", ("positions are 0 .. size - 1",))
     if answer == z3.sat:
-        return _refuted(claim, terms, solver.model())
+        return _refuted(condition, holds, what, terms, solver.model())
     return Unknown(f"z3: {solver.reason_unknown()}")
 
 
-def _outside(claim: BoundClaim, terms: _Integers) -> Any:
-    """The position walked is outside the limit of the program at hand."""
-    limit = terms.value(claim.bound.offset)
-    for axis, coefficient in claim.bound.terms:
-        largest = (coefficient > 0) == (claim.side == "stop")
-        limit = limit + coefficient * terms.tile(axis)[1 if largest else 0]
-    position = terms.value(Index(claim.axis))
-    return position >= limit if claim.side == "stop" else position < limit
-
-
-def _refuted(claim: BoundClaim, terms: _Integers, model: Any) -> Verdict:
-    """The counterexample, if it holds when it is evaluated without the solver."""
+def _refuted(condition: Node, holds: bool, what: str, terms: _Integers, model: Any) -> Verdict:
+    """The counterexample, if ``condition`` is ``holds`` when evaluated without the solver."""
     values = {n: model.eval(v, model_completion=True).as_long() for n, v in terms.known.items()}
     if terms.opaque:
         data = ", ".join(show(n).splitlines()[-1].removeprefix("node ") for n in terms.opaque)
         found = ", ".join(f"{_name(n)} = {v}" for n, v in values.items())
-        return Unknown(f"a position is lost at {found} if data allow it: {data}")
+        return Unknown(f"{what}: at {found}, if data allow it: {data}")
     domain = FloatDomain(np.float64)
     known = {n: np.full((1,) * len(n.axes), v, np.int64) for n, v in values.items()}
-    assert isinstance(claim.condition, Node)
     sizes = {n.axis: v for n, v in values.items() if isinstance(n, Size)}
-    if not np.all(evaluate_node(claim.condition, domain, known, sizes)):
+    if bool(np.all(evaluate_node(condition, domain, known, sizes))) is not holds:
         return Unknown("z3 gave a counterexample that does not hold")
     at = [(_name(n), str(v)) for n, v in values.items()]
     for axis, (first, last) in terms.tiles.items():
         ends = [model.eval(v, model_completion=True) for v in (first, last)]
         at.append((f"tile of {axis}", f"{ends[0]}..{ends[1]}"))
-    return Refuted(tuple(at), f"the walk of {claim.axis!r} misses a position that matters")
+    return Refuted(tuple(at), what)
 
 
 def _name(node: Node) -> str:

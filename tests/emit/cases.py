@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
 from fractions import Fraction
 
-from superopt.emit.module import emit
-from superopt.emit.plan import Header
-from superopt.emit.plan import Row
-from superopt.ugraph.contraction import matrix_axes
-from superopt.ugraph.contraction import tile_axes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
@@ -38,48 +30,13 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
-from superopt.ugraph.split import launches
 from tests import samples as s
-
-Sizes = dict[str, int]
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A program, the graphs that compute it, and the sizes to run it at."""
-
-    program: Program
-    graphs: tuple[KernelGraph, ...]
-    sizes: tuple[Sizes, ...]
-    scalars: dict[str, float] = field(default_factory=dict)
-    parts: int = 3
-
-    def configs(self, graph: KernelGraph, least: int = 4) -> tuple[Config, ...]:
-        """Small tiles for every launch."""
-        found = []
-        for block in launches(graph):
-            matrix = matrix_axes(block)
-            tiles = tuple((a, 16 if a in matrix else least) for a in tile_axes(block))
-            split = any(isinstance(p, Split) for _, p in block.places)
-            found.append(Config(tiles, self.parts if split else 1))
-        return tuple(found)
-
-    def text(self) -> str:
-        rows = [
-            Row(f"case{i}", i, self.configs(g), tuple(self.sizes[0].items()))
-            for i, g in enumerate(self.graphs)
-        ]
-        return emit(self.program, self.graphs, rows, Header("the spec", "the derivation"))
-
-
-def whole(program: Program, grid: tuple[str, ...] = ()) -> KernelGraph:
-    """The simplest mapping: one kernel, every axis entirely in the tile but those of ``grid``."""
-    axes = dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order)
-    places = tuple((a, Grid() if a in grid else Whole()) for a in axes)
-    block = BlockGraph(places, (), program.outputs, tuple(Turn(a) for a in grid))
-    names = tuple(o.name for o in program.outputs)
-    return KernelGraph(program.name, program.params, names, (block,))
-
+from tests.emit import distances
+from tests.emit.packed_cases import columns_case
+from tests.emit.packed_cases import packed_case
+from tests.emit.packed_cases import packed_window_case
+from tests.emit.printed import Printed
+from tests.emit.printed import whole
 
 ATTENTION_SIZES = (
     {"b": 2, "h": 1, "m": 19, "n": 37, "d": 5, "e": 24},
@@ -108,7 +65,9 @@ def softmax_case() -> Printed:
 
 def rms_case() -> Printed:
     sizes = ({"m": 19, "k": 37, "n": 21}, {"m": 16, "k": 32, "n": 16}, {"m": 1, "k": 1, "n": 1})
-    return Printed(s.rms_linear(), (s.rms_linear_one_walk(), whole(s.rms_linear(), ("m",))), sizes)
+    split = s.rms_linear_one_walk(split=True)  # one of its states lacks a grid axis
+    graphs = (s.rms_linear_one_walk(), whole(s.rms_linear(), ("m",)), split)
+    return Printed(s.rms_linear(), graphs, sizes)
 
 
 def window_case() -> Printed:
@@ -323,9 +282,18 @@ def integers_case() -> Printed:
     return Printed(program, (graph(Loop()), graph(Split())), ({"m": 5, "n": 37}, {"m": 3, "n": 8}))
 
 
+def distances_case() -> Printed:
+    graphs = (distances.graph(Loop()), distances.graph(Split()))
+    return Printed(distances.PROGRAM, graphs, ({"m": 9, "n": 37}, {"m": 1, "n": 3}))
+
+
 CASES: dict[str, Callable[[], Printed]] = {
+    "distances": distances_case,
     "attention": attention_case,
     "causal": causal_case,
+    "packed": packed_case,
+    "packed_window": packed_window_case,
+    "columns": columns_case,
     "softmax": softmax_case,
     "rms": rms_case,
     "window": window_case,

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.pop("TRITON_INTERPRET", None)
@@ -80,6 +81,21 @@ def matrix_units(module: ModuleType, case: Printed) -> None:
         assert "mma.sync" in text or "wgmma" in text, f"no matrix instruction for sm_{capability}"
 
 
+def copies(module: ModuleType, case: Printed) -> None:
+    """Operands come by descriptor on sm_90, and nothing else is loaded where all are operands."""
+    module = load(case.text(descriptors=True), Path(module.__file__ or "").with_name("copies.py"))
+    graph = case.graphs[0]
+    sizes = dict.fromkeys("bhmnde", 64)
+    asked = tuple(replace(c, descriptors=True) for c in case.configs(graph, 64))
+    (spec,) = launch_specs(graph, asked, sizes, "bf16")
+    assert ("q_desc", "tensordesc<bf16[1, 1, 16, 64]>") in spec.signature
+    text = build(module, spec, 90)
+    assert "cp.async.bulk.tensor" in text
+    assert "ld.global" not in text
+    (ragged,) = launch_specs(graph, asked, {**sizes, "d": 60}, "bf16")
+    assert "q_ptr" in dict(ragged.signature)
+
+
 def keeps_nan(module: ModuleType, case: Printed) -> None:
     """Maxima compile to the instruction that keeps NaN (the interpreter keeps it in any case)."""
     graph = case.graphs[0]
@@ -101,6 +117,8 @@ def main(directory: Path) -> None:
         if name == "softmax":
             checks["free_of_masks"] = lambda m=module, k=case: free_of_masks(m, k)
             checks["keeps_nan"] = lambda m=module, k=case: keeps_nan(m, k)
+        if name == "attention":
+            checks["copies"] = lambda m=module, k=case: copies(m, k)
         if name == "rms":
             checks["matrix_units"] = lambda m=module, k=case: matrix_units(m, k)
         for title, check in checks.items():

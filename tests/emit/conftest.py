@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 
-def _verdicts(module: str, directory: Path) -> dict[str, str]:
+def verdicts(module: str, directory: Path) -> dict[str, str]:
     environment = {**os.environ, "TRITON_CACHE_DIR": str(directory / "cache")}
     done = subprocess.run(
         [sys.executable, "-m", module, str(directory)],
@@ -28,12 +28,12 @@ def _verdicts(module: str, directory: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return _verdicts("tests.emit.interpreted", tmp_path_factory.mktemp("interpreted"))
+    return verdicts("tests.emit.interpreted", tmp_path_factory.mktemp("interpreted"))
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return _verdicts("tests.emit.compiled", tmp_path_factory.mktemp("compiled"))
+    return verdicts("tests.emit.compiled", tmp_path_factory.mktemp("compiled"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

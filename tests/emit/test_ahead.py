@@ -7,10 +7,12 @@ from superopt.errors import NotEmittable
 from superopt.ugraph.levels import Config
 from tests import samples as s
 from tests.emit.cases import CASES
+from tests.grouped import grouped
+from tests.grouped import packed
 
 TARGETS = ("sm_90-bf16", "sm_80-fp16", "sm_100-fp32")
 ALL = [f"{n}-{t}" for n in CASES for t in TARGETS] + ["rms-matrix_units"]
-ALL += ["softmax-free_of_masks", "softmax-keeps_nan"]
+ALL += ["softmax-free_of_masks", "softmax-keeps_nan", "attention-copies"]
 
 
 @pytest.mark.parametrize("check", ALL)
@@ -57,6 +59,22 @@ def test_split_is_two_launches_and_whole_axes_follow_their_size() -> None:
     assert dict(second.constexprs)["TILE_E"] == 8
     assert dict(second.constexprs)["TILE_N_PART"] == 8
     assert dict(first.signature)["part0_o_ptr"] == "*fp32"
+
+
+def test_packed_sizes_and_groups_are_constants() -> None:
+    config = Config((("m", 16), ("d", 16), ("n", 16), ("e", 16)))
+    sizes = {"b": 2, "g": 2, "r": 4, "m": 12, "n": 40, "d": 16, "e": 16}
+    (spec,) = launch_specs(packed(grouped()), (config,), sizes, "bf16")
+    known = dict(spec.constexprs)
+    assert known["r_size"] == 4
+    assert dict(spec.signature)["m_size"] == "i32"
+    assert known["EVEN_M"]  # 48 joint positions, though 16 does not divide 12
+    tiles = (("m", 16), ("k", 16), ("n", 16))
+    for group in (1, 8):
+        many = Config(tiles, group=group)
+        shape = {"m": 32, "k": 32, "n": 32}
+        (spec,) = launch_specs(s.rms_linear_one_walk(), (many,), shape, "bf16")
+        assert dict(spec.constexprs)["GROUP"] == group
 
 
 def test_what_is_missing_is_named() -> None:

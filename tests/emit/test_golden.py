@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from superopt.emit.module import print_graph
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.masks import cleared
 from tests import samples as s
 from tests.emit.cases import layer_norm_case
 
 DIRECTORY = Path(__file__).parent / "golden"
+CAUSAL = s.online_attention(causal=True)
 GRAPHS: dict[str, KernelGraph] = {
-    "causal": s.online_attention(causal=True),
+    "causal": CAUSAL,
+    "clear": replace(CAUSAL, kernels=tuple(map(cleared, CAUSAL.kernels))),
     "two_walks": s.two_pass_softmax(),
     "rank_two": layer_norm_case().graphs[0],
 }

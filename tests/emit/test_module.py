@@ -23,6 +23,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
@@ -34,9 +35,20 @@ from tests.emit.cases import CASES
 from tests.emit.cases import whole
 
 CHECKS = {
-    "attention": ("views", "errors", "memory", "operator", "dispatch", "nan_spreads", "self_tests"),
+    "attention": (
+        "views",
+        "errors",
+        "memory",
+        "operator",
+        "dispatch",
+        "nan_spreads",
+        "self_tests",
+        "descriptors",
+        "ragged",
+    ),
     "softmax": ("infinite", "nan_spreads", "operator", "collision"),
-    "rms": ("nan_spreads",),
+    "rms": ("nan_spreads", "groups", "descriptors"),
+    "packed": ("views_of_heads", "joint", "descriptors"),
     "window": ("operator", "scalars"),
     "decode": ("nan_spreads",),
     "functions": ("huge", "nan_spreads"),
@@ -154,6 +166,25 @@ def test_emit_refuses_unusable_rows() -> None:
         emit(program, [graph], [], Header())
 
 
+def test_the_group_of_a_launch_is_printed_where_it_is_one() -> None:
+    config = Config((("m", 16), ("k", 16), ("n", 16)))
+    text = {
+        group: emit(
+            s.rms_linear(),
+            [s.rms_linear_one_walk()],
+            [Row("a", 0, (replace(config, group=group),), (("m", 5), ("k", 5), ("n", 7)))],
+            Header(),
+        )
+        for group in (1, 8)
+    }
+    assert "stages=2, group=8),\n" in text[8]
+    assert "stages=2),\n" in text[1]
+    assert text[1].count("GROUP") == text[8].count("GROUP") == 3
+    rows = [Row("a", 0, (replace(config, group=0),), (("m", 5), ("k", 5), ("n", 7)))]
+    with pytest.raises(NotEmittable, match="groups of 0 tiles"):
+        emit(s.rms_linear(), [s.rms_linear_one_walk()], rows, Header())
+
+
 def test_matrix_products_need_wide_tiles() -> None:
     config = Config((("m", 16), ("k", 8), ("n", 16)))
     rows = [Row("a", 0, (config,), (("m", 5), ("k", 5), ("n", 7)))]
@@ -188,6 +219,10 @@ def one(places: dict[str, object], store: Store, order: tuple[Turn, ...]) -> Ker
                 Store("o", ("m",), None, Index("m")),
                 (Turn("m"), Turn("n")),
             ),
+            "store 'o' lacks the grid axis 'n'",
+        ),
+        (
+            one({"m": Grid(), "n": Pack("m")}, Store("o", ("m",), None, Index("m")), (Turn("m"),)),
             "store 'o' lacks the grid axis 'n'",
         ),
         (

@@ -9,6 +9,7 @@ from superopt.errors import UserError
 from superopt.report.directory import FILE
 from superopt.report.directory import check_directory
 from superopt.report.directory import check_parent
+from superopt.report.directory import claim
 from superopt.report.directory import discard
 from superopt.report.directory import files_of
 from superopt.report.directory import publish
@@ -99,3 +100,13 @@ def test_several_functions_share_a_directory_of_runs_only(tmp_path):
     (tmp_path / "out" / "other" / "x").write_text("")
     with pytest.raises(UserError, match="it holds 'other', which is no run"):
         check_parent(tmp_path / "out")
+
+
+def test_a_file_that_was_made_later_goes_with_the_run(tmp_path):
+    finish(tmp_path, "a.py")
+    (tmp_path / "report.html").write_text("")
+    claim(tmp_path, "report.html", "a.py")
+    claim(tmp_path, "report.html")
+    assert json.loads((tmp_path / FILE).read_text())["files"] == ["a.py", "report.html"]
+    finish(tmp_path, "b.py")
+    assert tree(tmp_path) == ["b.py", FILE]

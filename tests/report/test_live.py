@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
+from pathlib import Path
 
 from rich.console import Console
 
@@ -9,6 +11,8 @@ from superopt.case import Case
 from superopt.report.live import Progress
 from superopt.run import CaseRun
 from superopt.run import Counts
+from superopt.tune.record import Figures
+from tests.report.sample import sample
 
 COUNTS = Counts(9, 2, 0, (("repair: no finite rank found for [round]", 4),), (("cut", 3),))
 
@@ -50,3 +54,15 @@ def test_an_error_is_printed_on_standard_error(capsys):
     with Progress(Console(file=io.StringIO(), force_terminal=True)) as progress:
         progress.error("error: f.py:3: wrong")
     assert capsys.readouterr().err == "error: f.py:3: wrong\n"
+
+
+def test_a_case_that_was_timed_says_what_was_measured():
+    out = io.StringIO()
+    winner = replace(sample(Path()).cases[0].winner, timed=Figures(250.0, 249.0, 252.5, 7))
+    with Progress(Console(file=out, soft_wrap=True)) as progress:
+        progress.case("f", "big")
+        progress.done(CaseRun(Case("big", m=4), COUNTS, (winner,), winner))
+    assert out.getvalue() == (
+        "f / big: seen 9, built 2, rejected 4, pruned 3, verified 1; winner 250.0 us measured "
+        "(249.0 to 252.5), 220.0 us by the model\n"
+    )

@@ -1,26 +1,16 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from superopt.errors import UserError
-from superopt.report.record import config_record
 from superopt.report.record import read
 from superopt.report.record import verdict_record
 from superopt.report.record import write
 from superopt.run import Run
-from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.parse import parse_as
 from superopt.ugraph.text import digest
 from superopt.verify.verdict import Sampled
-
-
-def test_configs_come_back():
-    config = Config((("n", 64), ("m", 128)), 4, 8, 3)
-    record = json.loads(json.dumps(config_record(config)))
-    assert Config(tuple(record.pop("tiles").items()), **record) == config
 
 
 def test_a_verdict_is_a_word_and_its_fields():

@@ -33,7 +33,17 @@ def lse() -> Program:
     return Program("lse", (samples.Q, samples.K), (Store("lse", ("b", "h", "m"), "fp32", value),))
 
 
+def sink() -> Program:
+    s, extra = samples.scores(True), Input("extra", ("h",), "fp32")
+    m = Map(Fn.MAX, (largest("n", s), extra))
+    value = add(total("n", exp(sub(s, m))), exp(sub(extra, m)))
+    return Program(
+        "sink", (samples.Q, samples.K, extra), (Store("z", ("b", "h", "m"), None, value),)
+    )
+
+
 PROGRAMS = {
+    "sink": sink,
     "attention": samples.attention,
     "causal": lambda: samples.attention(True),
     "delayed": samples.attention_delayed,
@@ -67,7 +77,7 @@ def test_values_stay_and_natural_exponentials_go(name: str) -> None:
             np.testing.assert_allclose(got[key], value, rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["attention", "causal", "delayed", "lse"])
+@pytest.mark.parametrize("name", ["attention", "causal", "delayed", "lse", "sink"])
 def test_no_product_an_element_is_added(name: str) -> None:
     program = PROGRAMS[name]()
 

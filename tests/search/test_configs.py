@@ -10,7 +10,7 @@ from superopt.search.configs import configs
 from superopt.search.configs import ladders
 from superopt.search.configs import options
 from superopt.search.configs import power_of_two
-from superopt.search.model import footprint
+from superopt.search.footprint import footprint
 from superopt.search.model import model
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.levels import BlockGraph

@@ -5,6 +5,7 @@ from superopt.search.mappings import placements
 from superopt.search.mappings import why_none
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
@@ -12,6 +13,7 @@ from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo
 from tests import samples
+from tests.grouped import grouped
 from tests.search.forms import H200
 from tests.search.forms import PREFILL
 from tests.search.forms import decode
@@ -120,3 +122,29 @@ def test_rows_come_before_the_axis_that_is_folded_and_columns_after_it():
     for order in tiles:
         assert order.index("m") < order.index("n") < order.index("e")
     assert {frozenset(dict(f.places)) for f in found_} == {frozenset(axes)}
+
+
+STEP = {"b": 8, "g": 8, "r": 8, "m": 3, "n": 8192, "d": 128, "e": 128}
+
+
+def test_rows_of_several_axes_may_share_tiles():
+    every = places(grouped(), STEP)
+    together = [p for p in every if p["r"] == Pack("m")]
+    assert together
+    assert all(p["m"] == Grid() for p in together)
+    assert all(p["r"] == Pack("m") for p in every if p["m"] == Grid())  # small: cut only for that
+    assert {Split(), Loop()} <= {p["n"] for p in together}
+    assert any(p["r"] == SCALAR for p in every)
+
+
+def test_long_rows_are_tiled_alone_as_well():
+    every = places(grouped(), {**STEP, "m": 4096})
+    tiled = [p["r"] for p in every if p["m"] == Grid()]
+    assert Pack("m") in tiled
+    assert SCALAR in tiled
+
+
+def test_one_position_shares_nothing():
+    for axis in ("r", "m"):
+        every = places(grouped(), {**STEP, axis: 1})
+        assert not any(isinstance(p, Pack) for place in every for p in place.values())

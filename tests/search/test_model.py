@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from superopt.device import target
 from superopt.search.configs import configs
+from superopt.search.footprint import footprint
 from superopt.search.model import Launch
-from superopt.search.model import footprint
 from superopt.search.model import model
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.levels import Config

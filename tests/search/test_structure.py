@@ -5,9 +5,15 @@ from dataclasses import replace
 from superopt.search.outcome import Built
 from superopt.search.structure import structure
 from superopt.search.structure import structures
+from superopt.ugraph.contraction import vectors
 from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.walk import topo
 from tests import samples
 from tests.search.forms import PREFILL
 from tests.search.forms import decode
@@ -48,3 +54,28 @@ def test_a_grid_axis_of_one_tile_counts_as_whole():
     same = replace(built, graph=replace(built.graph, kernels=(twin,)))
     assert structure(same, PREFILL) == structure(built, PREFILL)
     assert structure(same, {**PREFILL, "e": 129}) != structure(built, {**PREFILL, "e": 129})
+
+
+def test_within_a_structure_each_way_to_place_vectors_comes_first():
+    g, h = Input("g", ("k",)), Input("h", ("k",))
+    left, right = samples.exp(samples.X), samples.exp(samples.W)
+
+    def program(term):
+        store = Store("out", ("m", "n"), None, samples.total("k", term))
+        return Program("p", (samples.X, samples.W, g, h), (store,))
+
+    mul = samples.mul
+    sizes = {"m": 256, "k": 512, "n": 256}
+    together = program(mul(mul(left, mul(g, h)), right))
+    apart = program(mul(mul(left, g), mul(right, h)))
+    every = found(together, apart, sizes=sizes)
+    groups = [g for g in structures(every, sizes) if len(g) > 2]
+    assert groups
+
+    def sides(index):
+        (kernel, *_) = every[index].graph.kernels
+        folds = [n for n in topo(kernel.roots()) if isinstance(n, Reduce)]
+        folds += [Reduce(c.fold, w.axis, c.term) for w in kernel.walks for c in w.carries]
+        return {vectors(f) for f in folds}
+
+    assert any(sides(group[0]) != sides(group[1]) for group in groups)

@@ -12,6 +12,7 @@ from superopt.ugraph.check import require
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
@@ -25,6 +26,7 @@ from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from tests import samples
@@ -37,6 +39,8 @@ from tests.samples import total
 X, G = Input("x", ("m", "n")), Input("g", ("m",))
 T = State("t", ("m",))
 SUM = Carry("t", ("m",), Fn.ADD, X)
+COUNT = State("c", (), whole=True)
+CAUSAL = Map(Fn.LE, (Index("n"), Index("m")))
 OUT = Store("out", ("m",), None, T)
 GOOD = BlockGraph((("m", Grid()), ("n", Loop())), (Walk("n", (SUM,)),), (OUT,), (Turn("m"),))
 
@@ -98,9 +102,12 @@ def test_good_graphs_have_no_problems(graph):
         (replace(GOOD, stores=(replace(OUT, value=State("t", ())),)), "over other axes"),
         (with_walk(stop=(Bound((("n", 1),), num(0)),)), "depends on 'n', which is no grid axis"),
         (with_walk(stop=(Bound((("m", 0),), num(0)),)), "coefficient 0"),
-        (with_walk(stop=(Bound((), num(Fraction(1, 2))),)), "no integer without axes"),
-        (with_walk(start=(Bound((), Index("m")),)), "no integer without axes"),
-        (with_walk(stop=(Bound((), Input("i", (), "int32")),)), "not known before the walk"),
+        (with_walk(stop=(Bound((), num(Fraction(1, 2))),)), "no integer"),
+        (with_walk(start=(Bound((), Index("n")),)), "offset over 'n', which is neither grid nor"),
+        (with_walk(stop=(Bound((), COUNT),)), "not known before the walk"),
+        (with_walk(clear=Clear((num(1),))), "which is no truth value"),
+        (with_walk(clear=Clear((CAUSAL,))), "drops a condition that it does not read"),
+        (with_walk(clear=Clear((), (Bound((("n", 1),), num(0)),))), "which is no grid axis"),
         (with_walk(stores=(Store("y", ("m", "n"), None, mul(X, T)),)), "the new state of 't'"),
         (with_walk(stores=(Store("y", ("m",), None, G),)), "lacks that axis"),
         (
@@ -195,14 +202,3 @@ def test_intermediates_are_defined_before_they_are_read():
 def test_programs(value, message):
     program = Program("p", (X,), (Store("y", ("m",), None, value),))
     assert any(message in p for p in check(program))
-
-
-def test_the_partial_states_of_a_split_have_every_grid_axis():
-    (block,) = samples.online_attention(split=True).kernels
-    assert check(block) == []
-    cut = tuple((a, Grid() if a == "e" else p) for a, p in block.places)
-    wrong = replace(block, places=cut, order=(*block.order, Turn("e")))
-    found = check(wrong)
-    assert [p for p in found if "'max'" in p or "'m'" in p or "'l'" in p] == found
-    assert len(found) == 2  # the maximum and the sum; the output's carry has the axis
-    assert all("lacks the grid axis 'e'" in p for p in found)

@@ -10,6 +10,7 @@ from superopt.ugraph.contraction import matrix_axes
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.contraction import tile_axes
+from superopt.ugraph.contraction import vectors
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
@@ -53,6 +54,60 @@ def test_they_go_to_the_side_that_is_computed_anyway() -> None:
     assert found is not None
     assert found.left is A
     assert set(factors(found.right)) == {computed, G}
+
+
+def test_between_computed_sides_they_go_to_what_they_are_multiplied_with() -> None:
+    left, right, h = s.exp(A), s.exp(B), Input("h", ("k",))
+    apart = s.mul(s.mul(left, G), s.mul(h, right))
+    found = matrix_product(Fn.ADD, "k", apart, TILED)
+    assert found is not None
+    assert (set(factors(found.left)), set(factors(found.right))) == ({left, G}, {h, right})
+    together = s.mul(s.mul(left, s.mul(G, h)), right)
+    found = matrix_product(Fn.ADD, "k", together, TILED)
+    assert found is not None
+    assert (set(factors(found.left)), found.right) == ({left, G, h}, right)
+    twice = s.mul(s.mul(left, G), s.mul(G, right))
+    found = matrix_product(Fn.ADD, "k", twice, TILED)
+    assert found is not None
+    assert (factors(found.left), factors(found.right)) == ([left, G], [right, G])
+
+
+def test_a_scale_stays_with_what_is_computed_anyway_and_comes_after_a_plain_tensor() -> None:
+    rows = s.mul(s.mul(R, A), G)
+    found = matrix_product(Fn.ADD, "k", s.mul(rows, s.mul(B, C)), TILED)
+    assert found is not None
+    assert set(factors(found.left)) == {A, R, G}
+    assert (found.right, found.after) == (B, C)
+    both = matrix_product(Fn.ADD, "k", s.mul(s.mul(s.exp(A), R), s.mul(s.exp(B), C)), TILED)
+    assert both is not None
+    assert set(factors(both.left)) == {s.exp(A), R}
+    assert set(factors(both.right)) == {s.exp(B), C}
+    assert both.after is None
+    plain = matrix_product(Fn.ADD, "k", s.mul(s.mul(A, R), s.mul(B, s.num(2))), TILED)
+    assert plain is not None
+    assert (plain.left, plain.right) == (A, B)
+    assert plain.after is s.mul(R, s.num(2))
+
+
+@pytest.mark.parametrize("order", list(permutations((s.exp(A), R, B, C, G))))
+def test_every_factor_of_any_product_is_somewhere_once(order: tuple[Node, ...]) -> None:
+    for term in (product_of(order), s.mul(product_of(order[:2]), product_of(order[2:]))):
+        found = matrix_product(Fn.ADD, "k", term, TILED)
+        assert found is not None
+        parts = [found.left, found.right, *([found.after] if found.after else [])]
+        every = [f for part in parts for f in factors(part)]
+        assert sorted(map(repr, every)) == sorted(map(repr, order))
+        assert found.right is B
+
+
+def test_where_vectors_stand_in_a_folded_product() -> None:
+    left, right, h = s.exp(A), s.exp(B), Input("h", ("k",))
+    apart = s.total("k", s.mul(s.mul(left, G), s.mul(h, right)))
+    together = s.total("k", s.mul(right, s.mul(s.mul(G, h), left)))
+    assert vectors(apart) == (("g",), ("h",))
+    assert vectors(together) == ((), ("g", "h"))
+    assert vectors(s.largest("k", apart.arg)) == ()
+    assert vectors(s.total("k", A)) == ()
 
 
 def test_factors_without_the_folded_axis_come_after() -> None:

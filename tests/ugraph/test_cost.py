@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 
 import pytest
 
 from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.extent import extent
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.masks import cleared
 from superopt.ugraph.profile import profile
 from superopt.ugraph.split import launches
 from tests import samples
@@ -105,3 +108,16 @@ def test_an_empty_axis_costs_nothing():
     cost = launch_cost(block, Config(TILES), {**SIZES, "n": 0}, "bf16")
     assert (cost.matrix, cost.steps, cost.unique["k"]) == (0, 0, 0)
     assert launch_cost(block, Config(TILES), {**SIZES, "m": 0}, "bf16").programs == 0
+
+
+def test_masks_are_paid_for_where_there_are_any():
+    """On clear tiles a comparison and a choice per element are saved."""
+    config = Config(TILES)
+    (plain,) = launches(samples.online_attention(causal=True))
+    clear = cleared(plain)
+    before, after = (launch_cost(b, config, SIZES, "bf16") for b in (plain, clear))
+    tiles = extent(clear.walks[0], clear, config, SIZES)
+    programs = SIZES["b"] * SIZES["h"]
+    assert tiles.clear == 0 + 1 + 2 + 3  # rows 0, 16, 32, 48
+    assert before.plain - after.plain == programs * tiles.clear * 16 * 16 * 2
+    assert replace(after, plain=before.plain) == before

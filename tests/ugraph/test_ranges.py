@@ -44,6 +44,7 @@ from tests.samples import where
 
 M, N = Index("m"), Index("n")
 X = Input("x", ("m", "n"))
+LENGTHS = Input("lengths", ("m",), "int32")
 W, LENGTH = Scalar("w", "int32"), Scalar("length", "int32")
 
 
@@ -110,7 +111,11 @@ DIAGONAL = Bound((("m", 1),), num(1))
         (lt(N, Size("n")), (), ()),  # says nothing that the range does not
         (le(num(0), N), (), ()),
         (le(mul(num(2), N), M), (), ()),  # not a unit coefficient
-        (lt(N, Input("lengths", ("m",), "int32")), (), ()),  # not known before the walk
+        (lt(N, LENGTHS), (), (Bound((), LENGTHS),)),
+        (le(N, add(M, LENGTHS)), (), (Bound((("m", 1),), add(LENGTHS, num(1))),)),
+        (lt(N, Map(Fn.MIN, (LENGTHS, W))), (), (Bound((), LENGTHS), Bound((), W))),
+        (le(Map(Fn.MAX, (LENGTHS, M)), N), (Bound((), LENGTHS), Bound((("m", 1),), num(0))), ()),
+        (lt(N, Input("ends", ("n",), "int32")), (), ()),  # another one at every position
         (lt(X, num(0)), (), ()),
     ],
 )
@@ -182,7 +187,10 @@ def test_an_unguarded_term_is_not_taken_for_its_unit():
 
 
 INTEGER = st.sampled_from(
-    [M, N, add(M, N), sub(N, M), Size("m"), Size("n"), W, num(2), add(N, num(1)), sub(num(3), N)]
+    [
+        *(M, N, add(M, N), sub(N, M), Size("m"), Size("n"), W, LENGTHS, num(2), add(N, num(1))),
+        *(sub(num(3), N), sub(M, LENGTHS), add(LENGTHS, num(2)), Map(Fn.MIN, (M, LENGTHS))),
+    ]
 )
 ATOM = st.builds(
     lambda f, a, b: Map(f, (a, b)), st.sampled_from([Fn.LT, Fn.LE, Fn.EQ]), INTEGER, INTEGER
@@ -205,6 +213,7 @@ def test_narrowing_never_changes_the_value_and_is_proved(condition, m, n, w, til
     block = masked_sum(condition)
     narrowed = narrow(block)
     arrays = {"x": np.arange(1.0, m * n + 1).reshape(m, n), "w": np.asarray(w)}
+    arrays["lengths"] = (np.arange(m) * (w - 1) + w) % 13 - 3
     config = Config((("m", tile), ("n", 2)))
     sizes = {"m": m, "n": n}
     before = evaluate_launch(block, FloatDomain(), arrays, sizes, config)["out0"]

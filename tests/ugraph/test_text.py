@@ -81,6 +81,7 @@ GRAPHS = [
     WHOLE,
     BlockGraph((), (), ()),
     Config((("m", 64), ("n.part", 2)), 3, 8, 1),
+    Config((("m", 64),), 1, 8, 1, descriptors=True, group=8),
     Config(()),
     Hole("a"),
     Input("max", ()),

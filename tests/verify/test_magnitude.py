@@ -4,7 +4,10 @@ import pytest
 
 from superopt.repair.apply import repair
 from superopt.repair.guard import Regions
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.scalar import Fn
 from superopt.verify.magnitude import judge_range
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
@@ -25,6 +28,8 @@ from tests.samples import num
 from tests.samples import sub
 from tests.samples import total
 
+SINK = Input("sink", ("m",))
+
 
 def judged(value: Node) -> Verdict:
     block, (found,) = repair(fused(("m",), value))
@@ -39,6 +44,7 @@ def judged(value: Node) -> Verdict:
         total("n", exp(sub(X, finite(TOP)))),
         total("n", exp(sub(MASKED, finite(largest("n", MASKED))))),
         total("n", exp(sub(X, TOP))),
+        total("n", exp(sub(X, Map(Fn.MAX, (TOP, SINK))))),  # none may reach 0, in the spec neither
         total("n", mul(sub(X, MEAN), Y)),
         total("n", mul(MEAN, Y)),
     ],
@@ -52,6 +58,7 @@ def test_in_range(value: Node):
     [
         (total("n", exp(sub(Y, finite(TOP)))), Unknown),  # y may be above the maximum of x
         (total("n", exp(mul(num(2), sub(X, mul(num(2), TOP))))), Refuted),  # none reaches 0
+        (total("n", exp(sub(X, Map(Fn.ABS, (TOP,))))), Refuted),  # earlier terms may vanish
         (total("n", div(exp(X), exp(TOP))), Unknown),  # the spec itself overflows
         (total("n", mul(sub(X, total("n", Y)), X)), Unknown),  # a sum is no mean
     ],

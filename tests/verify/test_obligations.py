@@ -10,8 +10,12 @@ from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import Fn
@@ -28,6 +32,7 @@ from tests.repair.cases import Y
 from tests.repair.cases import fused
 from tests.repair.cases import repaired
 from tests.samples import NEG_INF
+from tests.samples import add
 from tests.samples import attention_delayed
 from tests.samples import div
 from tests.samples import eq
@@ -71,6 +76,18 @@ def test_every_obligation_of_online_attention_is_proved(causal):
         judged = judge_repair(found, block)
         assert tuple(name for name, _ in judged) == CLAIMS
         assert all(isinstance(v, Proved) for _, v in judged), judged
+
+
+def test_a_walk_may_read_an_extremum_of_an_earlier_one_beside_what_it_repairs():
+    sink = Input("sink", ("m",))
+    highest = Map(Fn.MAX, (largest("n", X), sink))
+    weights = exp(sub(X, highest))
+    below = add(total("n", weights), exp(sub(sink, highest)))
+    stores = (Store("out", ("m",), None, total("n", div(mul(weights, Y), below))),)
+    first, *_ = (p for p in groupings(stores, ("n",)) if [len(f) for _, f in p] == [1, 2])
+    places = (("m", Grid()), ("n", Loop()))
+    block, (found,) = repair(fuse(stores, places, (Turn("m"),), first))
+    assert failed(found, block) == set(), judge_repair(found, block)
 
 
 @pytest.mark.parametrize("case", REPAIRED, ids=lambda c: c.name)

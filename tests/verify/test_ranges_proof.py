@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from superopt.ugraph.levels import Bound
+from superopt.ugraph.masks import ClearClaim
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
@@ -13,11 +14,13 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.ranges import BoundClaim
 from superopt.ugraph.ranges import claims
 from superopt.ugraph.scalar import Fn
+from superopt.verify.ranges_proof import prove_clear
 from superopt.verify.ranges_proof import prove_limit
 from superopt.verify.ranges_proof import prove_limits
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
+from tests.samples import add
 from tests.samples import mul
 from tests.samples import num
 from tests.samples import online_attention
@@ -95,3 +98,47 @@ def test_a_small_budget_is_unknown_not_wrong():
     verdict = prove_limit(claim, rlimit=1)
     assert isinstance(verdict, Unknown)
     assert verdict.why.startswith("z3")
+
+
+FIRST = Input("first", ("m",), "int32")
+AFTER = Map(Fn.LE, (FIRST, N))
+DIAGONAL = (Bound((("m", 1),), num(1)),)
+
+
+@pytest.mark.parametrize(
+    ("condition", "start", "stop", "kind"),
+    [
+        (CAUSAL, (), DIAGONAL, Proved),
+        (CAUSAL, (), (Bound((("m", 1),), num(2)),), Refuted),
+        (CAUSAL, (), (), Refuted),
+        (CAUSAL, (), (Bound((), num(1)),), Proved),
+        (WINDOW, (Bound((("m", 1),), sub(num(1), W)),), DIAGONAL, Proved),
+        (WINDOW, (Bound((("m", 1),), sub(num(0), W)),), DIAGONAL, Refuted),
+        (WINDOW, (), DIAGONAL, Refuted),
+        (AFTER, (Bound((), FIRST),), (), Proved),
+        (AFTER, (Bound((), sub(FIRST, num(1))),), (), Unknown),  # the data are not known
+        (Map(Fn.LT, (N, add(M, FIRST))), (), (Bound((("m", 1),), FIRST),), Proved),
+        (Map(Fn.LT, (Input("x", ("n",)), num(0))), (), (), Unknown),
+    ],
+)
+def test_what_clear_tiles_drop_holds_or_does_not(condition, start, stop, kind):
+    verdict = prove_clear(ClearClaim("n", condition, start, stop))
+    assert isinstance(verdict, kind), verdict
+
+
+def test_the_narrowest_position_of_a_tile_counts():
+    """The first row of a tile meets the diagonal first."""
+    reversed_mask = Map(Fn.LE, (N, sub(num(9), M)))
+    right = ClearClaim("n", reversed_mask, (), (Bound((("m", -1),), num(10)),))
+    assert isinstance(prove_clear(right), Proved)
+    verdict = prove_clear(ClearClaim("n", CAUSAL, (), (Bound((("m", 1),), num(3)),)))
+    at = dict(verdict.at)
+    assert int(at["n"]) > int(at["m"])
+    assert int(at["n"]) < int(at["tile of m"].split("..")[0]) + 3
+
+
+def test_limits_from_memory_are_proved_for_all_data():
+    right = BoundClaim("n", "start", Bound((), FIRST), AFTER)
+    assert isinstance(prove_limit(right), Proved)
+    wrong = BoundClaim("n", "start", Bound((), add(FIRST, num(1))), AFTER)
+    assert isinstance(prove_limit(wrong), Unknown)

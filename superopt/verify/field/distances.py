@@ -17,6 +17,7 @@ from fractions import Fraction
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
@@ -47,7 +48,8 @@ def shrunk(program: Program, graph: KernelGraph) -> tuple[Program, KernelGraph, 
         roots += [s.value for s in block.all_stores]
         for walk in block.walks:
             roots += [n for c in walk.carries for n in (c.term, *(m.factor for m in c.moves))]
-            offsets += [b.offset for b in (*walk.start, *walk.stop)]
+            offsets += [b.offset for b in walk.limits]
+            roots += walk.clear.conditions if walk.clear else ()
     conditions = [n for n in topo(roots) if _by_position(n)]
     found = {abs(c) for node in (*conditions, *offsets) for c in _distances(node)}
     small = _renamed(sorted(found))
@@ -110,7 +112,13 @@ def _walk(walk: Walk, change: Change) -> Walk:
         stores=_stores(walk.stores, change),
         start=_bounds(walk.start, change),
         stop=_bounds(walk.stop, change),
+        clear=walk.clear and _clear(walk.clear, change),
     )
+
+
+def _clear(clear: Clear, change: Change) -> Clear:
+    conditions = tuple(change(c) for c in clear.conditions)
+    return Clear(conditions, _bounds(clear.start, change), _bounds(clear.stop, change))
 
 
 def _carry(carry: Carry, change: Change) -> Carry:

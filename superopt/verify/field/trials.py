@@ -11,6 +11,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.node import Const
@@ -128,7 +129,7 @@ def _trial(label: str, graph: KernelGraph, sizes: dict[str, int], tile: int, par
     for block in launches(graph):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
-            if place == Grid(tiled=False):
+            if place == Grid(tiled=False) or isinstance(place, Pack):
                 continue
             if isinstance(place, Loop | Split):
                 tiles[axis] = tile

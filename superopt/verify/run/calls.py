@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from itertools import islice
 
+from superopt.ugraph.described import with_descriptors
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
@@ -19,6 +21,7 @@ from superopt.verify.run.hostile import largest_value
 from superopt.verify.run.inputs import Family
 from superopt.verify.run.inputs import families
 from superopt.verify.run.sizes import TILE
+from superopt.verify.run.sizes import aligned_sizes
 from superopt.verify.run.sizes import beyond
 from superopt.verify.run.sizes import edge_sizes
 from superopt.verify.run.sizes import lean_sizes
@@ -53,6 +56,7 @@ class Plan:
     """The calls for one printed file.
 
     ``graphs``: those of the file, in its order. ``choose``: picks the Configs of small runs.
+    ``described``: the graphs whose functions with tensor descriptors the file has.
     ``skipped`` is filled with what could not be called, and why.
     """
 
@@ -62,6 +66,7 @@ class Plan:
     dtypes: Sequence[str]
     scalars: Mapping[str, float] | None = None
     choose: Choose = small_configs
+    described: Collection[int] = ()
     skipped: list[str] = field(default_factory=list)
 
     def calls(self, tuned: Sequence[tuple[int, Configs]] = ()) -> Iterator[Call]:
@@ -74,8 +79,12 @@ class Plan:
             yield from self._families(index)
             yield from self._sizes(index)
             yield from self._layouts(index)
+            if index in self.described:
+                yield from self._descriptors(index)
         for index, configs in tuned:
             sizes = sizes_for(self.graphs[index], configs)
+            if any(c.descriptors for c in configs):
+                sizes = aligned_sizes(self.graphs[index], sizes)
             if self._too_large(sizes, f"graph {index} with its tuned tiles"):
                 continue
             yield self._ordinary(index, sizes, self.dtypes[-1], configs)
@@ -112,6 +121,24 @@ class Plan:
         sizes = small_sizes(self.graphs[index])
         yield self._ordinary(index, sizes, self.dtypes[-1], layout=PERMUTED)
         yield self._ordinary(index, sizes, self.dtypes[-1], out=False)
+
+    def _descriptors(self, index: int) -> Iterator[Call]:
+        """The functions with tensor descriptors: in each dtype and at edge sizes, where they must
+        be the ones that run, and on tensors that allow no descriptor."""
+        graph = self.graphs[index]
+        small = small_sizes(graph)
+        for dtype in self.dtypes:
+            yield self._described(index, aligned_sizes(graph, small), dtype)
+        for sizes in edge_sizes(graph):
+            if all(sizes.values()):
+                yield self._described(index, aligned_sizes(graph, sizes), self.dtypes[0])
+        configs = with_descriptors(graph, self.choose(graph, small))
+        yield self._ordinary(index, small, self.dtypes[-1], configs, layout=PERMUTED)
+
+    def _described(self, index: int, sizes: Mapping[str, int], dtype: str) -> Call:
+        graph = self.graphs[index]
+        configs = with_descriptors(graph, self.choose(graph, sizes))
+        return self._ordinary(index, sizes, dtype, configs)
 
     def _too_large(self, sizes: Mapping[str, int], what: str) -> bool:
         if largest_value(self.program, sizes) <= ELEMENTS_MOST:
@@ -158,6 +185,17 @@ def trial_of(
         Result(s.name, storage(s, dtype), tuple(sizes[a] for a in s.order)) for s in program.outputs
     )
     label = family.name + (", strided" if layout == PERMUTED else "") + ("" if out else ", no out=")
+    asked = configs is not None and any(c.descriptors for c in configs)
     return Trial(
-        label, parameters, results, tuple(sizes.items()), graph, configs, layout, out, repeats
+        label + (", descriptors" if asked else ""),
+        parameters,
+        results,
+        tuple(sizes.items()),
+        graph,
+        configs,
+        layout,
+        out,
+        repeats,
+        # Permuted tensors have padded rows, so the launcher falls back to pointers.
+        descriptors=asked and layout == PLAIN,
     )

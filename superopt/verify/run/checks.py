@@ -7,6 +7,7 @@ start as NaN, memory around tensors is watched, and one call is repeated and com
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,15 +93,17 @@ def check_floats(
     scalars: Mapping[str, float] | None = None,
     tf32: bool = False,
     choose: Choose = small_configs,
+    described: Collection[int] = (),
     stop_early: bool = False,
 ) -> FloatReport:
     """Runs ``function`` of ``kernel_file`` and compares it with the float64 meaning of ``program``.
 
     ``graphs`` are those of the file, in its order, with the file's names. ``tuned``: (index of a
     graph, its Configs) to be run, too. ``choose`` picks the Configs of the small runs.
+    ``described``: the graphs whose functions with tensor descriptors are in the file.
     ``stop_early``: no more calls after the first failure.
     """
-    plan = Plan(program, graphs, seed, dtypes, scalars, choose)
+    plan = Plan(program, graphs, seed, dtypes, scalars, choose, described)
     own = runner or Runner()
     figures: list[Figure] = []
     try:

@@ -18,7 +18,6 @@ from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import NotCompiled
 
 WARP = 32
-ALIGNMENT = 16  # bytes for pointers, a divisor for integers: what Triton specialises on
 
 
 def compile_launch(request: CompileRequest) -> Facts | NotCompiled:
@@ -59,13 +58,30 @@ def specialised(spec: LaunchSpec) -> dict[tuple[int, ...], list[list[Any]]]:
 
     torch aligns its allocations, so pointers are; integers are taken as multiples of 16 if
     the spec says so. Loads are only vectorised, and thus pipelined through shared memory,
-    where this is known.
+    where this is known. The attributes are made by Triton's own functions, as in a launch: what
+    is compiled here then lies in Triton's cache under the key that a launch asks for.
     """
-    aligned: dict[tuple[int, ...], list[list[Any]]] = {}
-    for place, (name, kind) in enumerate(spec.signature):
-        if kind.startswith("*") or (name in spec.divisible and kind in ("i32", "i64")):
-            aligned[(place,)] = [["tt.divisibility", ALIGNMENT]]
-    return aligned
+    import triton
+    from triton._utils import find_paths_if
+    from triton._utils import get_iterable_path
+    from triton.backends.compiler import BaseBackend
+
+    # Up to 3.6 a launcher takes the value of a constant for what is said of it.
+    old = tuple(map(int, triton.__version__.split(".")[:2])) < (3, 7)
+    constants: dict[str, Any] = dict(spec.constexprs) if old else {}
+    said = [
+        constants.get(name, "") if kind == "constexpr" else _specialised(name, kind, spec)
+        for name, kind in spec.signature
+    ]
+    paths = find_paths_if(said, lambda _, text: isinstance(text, str))
+    return {path: BaseBackend.parse_attr(get_iterable_path(said, path)) for path in paths}
+
+
+def _specialised(name: str, kind: str, spec: LaunchSpec) -> str | None:
+    """What Triton's launcher says of an argument: ``D`` for a multiple of 16, nothing of floats."""
+    if kind.startswith("*") or (name in spec.divisible and kind in ("i32", "i64")):
+        return "D"
+    return "" if kind in ("i32", "i64") else None
 
 
 def resources(cubin: bytes) -> tuple[int, int]:

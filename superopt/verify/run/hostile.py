@@ -135,3 +135,17 @@ def distances(program: Program) -> dict[str, int]:
             if isinstance(node, Index) and numbers:
                 found[node.axis] = max(found.get(node.axis, 0), *numbers)
     return found
+
+
+def compared(program: Program) -> dict[str, str]:
+    """Integer tensors that are compared with positions (lengths, labels, starts of documents),
+    and the axis of the positions."""
+    found: dict[str, str] = {}
+    for node in nodes(program):
+        if isinstance(node, Map) and node.fn in (Fn.LT, Fn.LE, Fn.EQ):
+            below_it = topo([node])
+            axes = [n.axis for n in below_it if isinstance(n, Index)]
+            for tensor in below_it if axes else ():
+                if isinstance(tensor, Input) and tensor.kind is Kind.INT:
+                    found.setdefault(tensor.name, axes[0])
+    return found

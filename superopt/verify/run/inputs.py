@@ -116,6 +116,7 @@ def families(
     yield from _masked_everywhere(maker)
     yield from _truths(maker)
     yield from _large_integers(maker)
+    yield from _positions(maker)
 
 
 def ordinary(
@@ -338,6 +339,18 @@ def _large_integers(maker: _Maker) -> Iterator[Family]:
             signs = np.where(np.arange(value.size).reshape(value.shape) % 3 == 1, -1, 1)
             large = signs * (2**bits - 1 - value)
             yield Family(f"large {param.name}", {**maker.ordinary, param.name: large})
+
+
+def _positions(maker: _Maker) -> Iterator[Family]:
+    """Integers that are compared with positions: any position and the one after the last, and
+    the same ones in ascending order."""
+    random = np.random.default_rng(len(maker.sizes))
+    for name, axis in hostile.compared(maker.program).items():
+        drawn = random.integers(0, maker.sizes[axis] + 1, maker.ordinary[name].shape)
+        yield Family(f"{name} anywhere on {axis}", {**maker.ordinary, name: drawn})
+        if drawn.ndim:
+            ascending = {**maker.ordinary, name: np.sort(drawn, axis=-1)}
+            yield Family(f"{name} ascending on {axis}", ascending)
 
 
 def _truths(maker: _Maker) -> Iterator[Family]:

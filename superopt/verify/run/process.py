@@ -22,6 +22,7 @@ from superopt.errors import SuperoptError
 from superopt.verify.run.worker import LENGTH
 from superopt.verify.run.worker import send
 
+WORKER = "superopt.verify.run.worker"
 START_SECONDS = 180.0  # for the imports of a fresh process on a busy machine
 
 
@@ -34,11 +35,13 @@ class Worker:
 
     ``environment`` is added to the parent's (``TRITON_INTERPRET`` must be decided before triton
     is imported, so it belongs to the process). The process is started by ``start``, or by the
-    first request, or by the first one after a crash.
+    first request, or by the first one after a crash. ``module``: what the process runs; it
+    answers by ``worker.serve``.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], module: str = WORKER) -> None:
         self._environment = dict(environment)
+        self._module = module
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
         self._loading = False
@@ -51,7 +54,7 @@ class Worker:
         path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "superopt.verify.run.worker"],
+            [sys.executable, "-m", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

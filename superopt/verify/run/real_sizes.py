@@ -1,24 +1,32 @@
 """Float checks at the sizes of a case, on the device: inputs, references and limits in torch.
 
-A float64 reference of a whole case does not fit a GPU. Axes that nothing folds and no mask reads
-are therefore sampled: the kernel runs at full size, outputs are compared at some positions.
+A float64 reference of a whole case does not fit a GPU. Axes that nothing folds are therefore
+sampled: the kernel runs at full size, outputs are compared at some positions. Where masks read
+the positions of such an axis, the reference is given the sampled ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import torch
 
+from superopt.integers import Integers
+from superopt.integers import integers as drawn_integers
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import kind_of_dtype
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import substitute
 from superopt.verify.run.hostile import largest_value
 from superopt.verify.run.hostile import nodes
 from superopt.verify.run.run_kernel import TORCH_DTYPES
@@ -39,10 +47,14 @@ def drawn(
     device: str,
     seed: int,
     scalars: Mapping[str, float] | None = None,
+    integers: Mapping[str, Integers] | None = None,
 ) -> Tensors:
-    """Ordinary inputs, as ``inputs.ordinary``, made on the device in storage dtypes."""
+    """Ordinary inputs, as ``inputs.ordinary``, made on the device in storage dtypes.
+
+    ``scalars``, ``integers``: what the case says of run-time scalars and of integer tensors.
+    """
     random = torch.Generator(device).manual_seed(seed)
-    given = scalars or {}
+    given, rules = scalars or {}, integers or {}
     found: Tensors = {}
     for p in program.params:
         kind = TORCH_DTYPES[p.dtype or dtype]
@@ -50,6 +62,9 @@ def drawn(
         if not isinstance(p, Input):
             default = 1.0 if kind_of_dtype(p.dtype) is Kind.REAL else 2 * max(sizes.values()) // 3
             found[p.name] = torch.tensor(given.get(p.name, default), dtype=kind)
+        elif p.name in rules:
+            array = drawn_integers(rules[p.name], shape, seed)
+            found[p.name] = torch.from_numpy(array).to(device, kind)
         elif kind_of_dtype(p.dtype) is Kind.REAL:
             normal = torch.randn(shape, generator=random, device=device, dtype=torch.float32)
             found[p.name] = normal.to(kind)
@@ -63,16 +78,10 @@ def drawn(
 
 def free_axes(program: Program) -> list[str]:
     """Axes whose positions do not influence each other: each could be computed alone."""
-    bound: set[str] = set()
-    for node in nodes(program):
-        match node:
-            case Reduce(axis=axis) | Index(axis=axis) | Size(axis=axis):
-                bound.add(axis)
-            case _:
-                continue
+    folded = {node.axis for node in nodes(program) if isinstance(node, Reduce)}
     outputs = [set(s.order) for s in program.outputs]
     axes = dict.fromkeys(a for s in program.outputs for a in s.order)
-    return [a for a in axes if a not in bound and all(a in o for o in outputs)]
+    return [a for a in axes if a not in folded and all(a in o for o in outputs)]
 
 
 def sampled(
@@ -118,10 +127,12 @@ def expected_at(
         p.name: select(tensors[p.name], p.order if isinstance(p, Input) else (), at)
         for p in program.params
     }
+    places = {_positions(axis).name: torch.tensor(found) for axis, found in at.items()}
+    some = at_positions(program, sizes, at)
 
     def outputs(domain: TorchDomain) -> dict[str, torch.Tensor]:
-        held = {name: domain.array(value) for name, value in few.items()}
-        return evaluate_program(program, domain, held, lengths)
+        held = {name: domain.array(value) for name, value in (few | places).items()}
+        return evaluate_program(some, domain, held, lengths)
 
     allowed = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = tf32
@@ -141,6 +152,23 @@ def expected_at(
         s.name: limited(s.name, storage(s, dtype), want[s.name], [r[s.name] for r in runs])
         for s in program.outputs
     }
+
+
+def at_positions(
+    program: Program, sizes: Mapping[str, int], at: Mapping[str, list[int]]
+) -> Program:
+    """``program`` on tensors that hold the sampled positions only: what it knows of positions
+    and sizes of a sampled axis stays what it is at full size."""
+    by: dict[Node, Node] = {}
+    for axis in at:
+        by |= {Index(axis): _positions(axis), Size(axis): Const(Fraction(sizes[axis]))}
+    outputs = tuple(replace(s, value=substitute(s.value, by)) for s in program.outputs)
+    return replace(program, outputs=outputs)
+
+
+def _positions(axis: str) -> Input:
+    """The tensor of the sampled positions of ``axis``; no parameter has such a name."""
+    return Input(f"positions of {axis}", (axis,), "int64")
 
 
 def _float64(value: torch.Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

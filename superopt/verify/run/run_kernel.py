@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from superopt.ugraph.levels import Config
+from superopt.verify.run.indices import by_squeezing
 from superopt.verify.run.reductions import by_slices
 from superopt.verify.run.trial import PERMUTED
 from superopt.verify.run.trial import Array
@@ -67,6 +68,7 @@ def run(request: RunRequest) -> RunResult:
     try:
         if request.device == "cpu":
             by_slices()
+            by_squeezing()
         module = load(request.file)
         return run_trial(module, request.function, request.trial, request.device)
     except Exception as error:
@@ -95,6 +97,7 @@ def run_trial(module: ModuleType, function: str, trial: Trial, device: str) -> R
     before = {name: place.buffer.clone() for name, place in inputs.items()}
     plan = None if trial.configs is None else plan_of(module, trial)
     outputs: list[list[torch.Tensor]] = []
+    made = count_descriptors(module)
     for _ in range(1 + trial.repeats):
         poisoned = [poison(r, trial.layout, device) for r in trial.results]
         views = tuple(g.view for g in poisoned)
@@ -106,6 +109,8 @@ def run_trial(module: ModuleType, function: str, trial: Trial, device: str) -> R
         if message := _mismatch(got, trial.results, poisoned):
             return RunResult(message)
         outputs.append([g.detach().clone() for g in got])
+    if trial.descriptors and not made:
+        return RunResult("no tensor descriptor was made, so the function with them did not run")
     for name, place in inputs.items():
         if not same_bits(place.buffer, before[name]):
             return RunResult(f"the kernel wrote to its input {name!r}")
@@ -116,6 +121,21 @@ def run_trial(module: ModuleType, function: str, trial: Trial, device: str) -> R
     return RunResult(
         outputs={r.name: widened(o) for r, o in zip(trial.results, outputs[0], strict=True)}
     )
+
+
+def count_descriptors(module: ModuleType) -> list[str]:
+    """A list that grows by one entry with each tensor descriptor that ``module`` makes, until the
+    next call of this function."""
+    made: list[str] = []
+    if hasattr(module, "TensorDescriptor"):
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        def counted(*arguments: Any) -> TensorDescriptor:
+            made.append("descriptor")
+            return TensorDescriptor(*arguments)
+
+        module.TensorDescriptor = counted  # type: ignore[attr-defined]
+    return made
 
 
 def as_tuple(value: Any) -> tuple[torch.Tensor, ...]:
@@ -148,8 +168,16 @@ def plan_of(module: ModuleType, trial: Trial) -> Any:
 
 
 def launch_of(module: ModuleType, config: Config) -> Any:
-    """The printed file's own launch object."""
-    return module.Launch(config.tile, config.parts, config.warps, config.stages)
+    """The printed file's own launch object.
+
+    Raises:
+        ValueError: the Config asks for descriptors, and the file has no function with them.
+    """
+    if config.descriptors and not hasattr(module, "TensorDescriptor"):
+        raise ValueError("the file has no function with tensor descriptors")
+    how: dict[str, bool | int] = {"descriptors": True} if config.descriptors else {}
+    how |= {"group": config.group} if config.group != 1 else {}
+    return module.Launch(config.tile, config.parts, config.warps, config.stages, **how)
 
 
 class Guarded:

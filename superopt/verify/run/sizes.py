@@ -9,29 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from math import prod
 
+from superopt.ugraph.described import inner_axes
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
+from superopt.ugraph.pack import guests
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
 
 TILE = 16
 PARTS = 3
+ROW = 8  # positions that are a multiple of 16 bytes, in 16 bits and in 32
 
 Sizes = dict[str, int]
 
 # Pairwise different sizes for the axes of each kind of place, in the order of need. Walked axes
-# have three tiles with a remainder, tiled grid axes two; whole axes are no powers of two.
+# have three tiles with a remainder, tiled grid axes two; whole axes are no powers of two, and what
+# is packed into another axis's tiles divides none.
 _WALKED = (35, 41, 45, 37, 43, 39, 47, 33)
 _TILED = (19, 21, 25, 29, 31, 27, 23, 17)
 _WHOLE = (20, 12, 24, 28, 22, 26, 10, 14)
+_PACKED = (3, 5, 7, 9, 6, 11, 13, 10)
 _SINGLE = (2, 3, 4, 5, 6, 7, 8, 9)
+_POOLS = (_WALKED, _TILED, _WHOLE, _PACKED, _SINGLE)
 
 
 def axes_of(graph: KernelGraph) -> list[str]:
@@ -57,6 +66,11 @@ def tiled(graph: KernelGraph) -> list[str]:
     ]
 
 
+def packed(graph: KernelGraph) -> list[str]:
+    """The axes that some kernel packs into the tiles of another one."""
+    return [a for a in axes_of(graph) if any(isinstance(p, Pack) for p in _places(graph, a))]
+
+
 def small_sizes(graph: KernelGraph) -> Sizes:
     """Pairwise different sizes, each with a remainder where it is cut into tiles."""
     return {axis: size for axis, (size, _) in _drawn(graph).items()}
@@ -74,7 +88,7 @@ def lean_sizes(graph: KernelGraph) -> Sizes:
 def _drawn(graph: KernelGraph) -> dict[str, tuple[int, tuple[int, ...]]]:
     """The small size of each axis, and the pool it is from."""
     sizes: dict[str, tuple[int, tuple[int, ...]]] = {}
-    pools = {pool: iter(pool) for pool in (_WALKED, _TILED, _WHOLE, _SINGLE)}
+    pools = {pool: iter(pool) for pool in _POOLS}
     for axis in axes_of(graph):
         if axis in walked(graph):
             pool = _WALKED
@@ -82,6 +96,8 @@ def _drawn(graph: KernelGraph) -> dict[str, tuple[int, tuple[int, ...]]]:
             pool = _TILED
         elif any(isinstance(p, Whole) for p in _places(graph, axis)):
             pool = _WHOLE
+        elif any(isinstance(p, Pack) for p in _places(graph, axis)):
+            pool = _PACKED
         else:
             pool = _SINGLE
         sizes[axis] = next(pools[pool]), pool
@@ -96,6 +112,9 @@ def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
             yield {**usual, axis: size}
     for axis in tiled(graph)[:1]:
         for size in (0, 1, TILE):
+            yield {**usual, axis: size}
+    for axis in packed(graph):
+        for size in (0, 1, TILE + 1):
             yield {**usual, axis: size}
     yield dict.fromkeys(usual, 1)
 
@@ -118,12 +137,25 @@ def small_configs(
     return tuple(
         Config(
             tuple(
-                (a, _tile(p, lengths[a], tile)) for a, p in block.places if p != Grid(tiled=False)
+                (a, _tile(block.place[a], lengths[a], tile)) for a in tile_dimensions(block.places)
             ),
             parts=PARTS if any(a in lengths and a not in sizes for a, _ in block.places) else 1,
         )
         for block in launches(graph)
     )
+
+
+def aligned_sizes(graph: KernelGraph, sizes: Mapping[str, int]) -> Sizes:
+    """``sizes``, but with rows that tensor descriptors can bring in every dtype: of multiples of
+    8 positions, different from all others, and with a remainder where that needs no larger tile."""
+    found = dict(sizes)
+    for axis in inner_axes(graph):
+        taken = {n for a, n in found.items() if a != axis}
+        least = -(-found[axis] // ROW) * ROW
+        choices = [n for n in range(least, least + ROW * len(found) + 1, ROW) if n not in taken]
+        full = 1 << max(0, least - 1).bit_length()
+        found[axis] = next((n for n in choices if n % TILE and n <= full), choices[0])
+    return found
 
 
 def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
@@ -137,7 +169,10 @@ def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
             if isinstance(place, Whole):
                 sizes[axis] = max(sizes[axis], tile - tile // 8)  # still needs the whole tile
             else:
-                sizes[axis] = max(sizes[axis], tile + tile // 2 + 1)
+                inside = guests(axis, block.places)
+                sizes |= {a: max(sizes[a], _PACKED[0]) for a in inside}
+                joint = prod(sizes[a] for a in inside)
+                sizes[axis] = max(sizes[axis], -(-(tile + tile // 2 + 1) // joint))
     return sizes
 
 

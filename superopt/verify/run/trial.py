@@ -50,7 +50,8 @@ class Trial:
     ``graph`` and ``configs`` bind the plan (one Config a launch); ``configs`` None leaves the
     choice to the file's own dispatch. ``layout`` says how the tensors lie in memory. ``out``:
     whether outputs are passed in (poisoned) or allocated by the launcher. ``repeats``: further
-    runs on the same inputs, whose outputs must have the same bits.
+    runs on the same inputs, whose outputs must have the same bits. ``descriptors``: the launcher
+    must make tensor descriptors, or the call fails.
     """
 
     label: str
@@ -62,6 +63,7 @@ class Trial:
     layout: str = PLAIN
     out: bool = True
     repeats: int = 0
+    descriptors: bool = False
 
 
 @dataclass(frozen=True, eq=False)

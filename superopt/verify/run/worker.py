@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from typing import IO
 from typing import Any
 
@@ -71,7 +72,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def main() -> None:
+def serve(answer: Callable[[object], object]) -> None:
     """Answers requests until standard input ends."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     warnings.simplefilter("ignore")  # overflows in interpreted arithmetic are values
@@ -84,6 +85,11 @@ def main() -> None:
         except EOFError:
             return
         send(replies, answer(request))
+
+
+def main() -> None:
+    """Runs and compiles what is asked for."""
+    serve(answer)
 
 
 if __name__ == "__main__":

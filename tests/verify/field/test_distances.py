@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.masks import cleared
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.ranges import narrow
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.distances import shrunk
 from superopt.verify.field.graphs import verify_graph
@@ -76,3 +88,21 @@ def test_small_and_run_time_distances_stay():
     value = window(Scalar("back", "int32"), 1)
     meaning = program(value)
     assert shrunk(meaning, plain(meaning)) == (meaning, plain(meaning), {})
+
+
+def test_wide_windows_in_limits_and_on_clear_tiles_are_read_alike():
+    """The walk as it is searched for: its limits and what it drops have the same numbers."""
+    seen = Map(Fn.AND, (Map(Fn.LE, (N, M)), Map(Fn.LT, (sub(M, N), num(512)))))
+    meaning = program(samples.total("n", where(seen, S, num(0))))
+    carry = Carry("c", ("m",), Fn.ADD, where(seen, S, num(0)))
+    (out,) = meaning.outputs
+    stores = (replace(out, value=carry.state),)
+    places = (("m", Grid()), ("n", Loop()))
+    block = cleared(narrow(BlockGraph(places, (Walk("n", (carry,)),), stores, (Turn("m"),))))
+    graph = KernelGraph("p", meaning.params, (out.name,), (block,))
+    assert accepted(verify_graph(meaning, graph, 0))
+    (walk,) = block.walks
+    wide = replace(walk.clear, start=(Bound((("m", 1),), num(-517)),))
+    # Nothing but the mask keeps such a position out, of a walk over the whole range.
+    wrong = replace(block, walks=(replace(walk, start=(), clear=wide),))
+    assert isinstance(verify_graph(meaning, replace(graph, kernels=(wrong,)), 0), Unknown)

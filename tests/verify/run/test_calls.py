@@ -19,6 +19,7 @@ from superopt.verify.run.calls import Plan
 from superopt.verify.run.hostile import distances
 from superopt.verify.run.inputs import ordinary
 from superopt.verify.run.sizes import TILE
+from superopt.verify.run.sizes import aligned_sizes
 from superopt.verify.run.sizes import beyond
 from superopt.verify.run.sizes import edge_sizes
 from superopt.verify.run.sizes import lean_sizes
@@ -114,3 +115,36 @@ def test_calls_cover_families_dtypes_layouts_and_one_repetition():
     assert ("fp16", "ordinary, strided") in labels
     assert ("fp16", "ordinary, no out=") in labels
     assert sum(c.trial.repeats for c in calls) == 1
+
+
+def test_aligned_sizes_are_different_rows_of_multiples_of_sixteen_bytes():
+    graph = samples.online_attention()
+    for sizes in (small_sizes(graph), *edge_sizes(graph)):
+        found = aligned_sizes(graph, sizes)
+        assert {a: n for a, n in found.items() if a not in "de"} == {
+            a: n for a, n in sizes.items() if a not in "de"
+        }
+        assert found["d"] % 8 == found["e"] % 8 == 0
+        assert found["d"] != found["e"]
+        assert min(found["d"] - sizes["d"], found["e"] - sizes["e"]) >= 0
+    assert aligned_sizes(graph, small_sizes(graph))["d"] == 24  # not the whole tile of 32
+    assert aligned_sizes(samples.two_pass_softmax(), {"m": 5, "n": 7}) == {"m": 5, "n": 7}
+
+
+def test_functions_with_descriptors_must_run_where_tensors_allow_it():
+    graph = samples.online_attention()
+    plan = Plan(samples.attention(), [graph], 0, ("fp32", "fp16"), described={0})
+    config = Config((("m", 64), ("d", 32), ("n", 32), ("e", 32)), descriptors=True)
+    calls = list(plan.calls([(0, (config,))]))
+    asked = [c for c in calls if any(x.descriptors for x in c.trial.configs)]
+    assert all("descriptors" in c.trial.label for c in asked)
+    assert {c.dtype for c in asked} == {"fp32", "fp16"}
+    strided = [c for c in asked if not c.trial.descriptors]
+    assert [c.trial.label for c in strided] == ["ordinary, strided, descriptors"]
+    for call in asked:
+        if call.trial.descriptors:
+            sizes = dict(call.trial.sizes)
+            assert sizes["d"] % 8 == sizes["e"] % 8 == 0
+    assert asked[-1].trial.configs == (config,)
+    without = list(Plan(samples.attention(), [graph], 0, ("fp32", "fp16")).calls())
+    assert not any(x.descriptors for c in without for x in c.trial.configs)

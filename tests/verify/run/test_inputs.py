@@ -151,5 +151,20 @@ def test_integers_are_also_beyond_what_fp32_holds():
     assert np.abs(found["large byte"].arrays["byte"]).max() <= 127
 
 
+def test_integers_compared_with_positions_are_anywhere_on_the_axis():
+    x, first = Input("x", ("m", "n")), Input("first", ("m",), "int32")
+    other = Input("other", ("n",), "int32")
+    seen = Map(Fn.LE, (first, Index("n")))
+    value = samples.where(seen, samples.mul(x, other), samples.num(0))
+    program = Program("f", (x, first, other), (Store("out", ("m", "n"), None, value),))
+    assert hostile.compared(program) == {"first": "n"}
+    found = by_name(program, {"m": 40, "n": 30})
+    drawn = found["first anywhere on n"].arrays["first"]
+    assert 0 <= drawn.min() < 3
+    assert 27 < drawn.max() <= 30
+    assert (np.diff(drawn) < 0).any()
+    assert (np.sort(drawn) == found["first ascending on n"].arrays["first"]).all()
+
+
 def test_empty_sizes_have_one_family():
     assert list(by_name(samples.row_softmax(), {"m": 3, "n": 0})) == ["ordinary"]

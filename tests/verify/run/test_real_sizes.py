@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from superopt import Segments
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.verify.run import real_sizes
 from superopt.verify.run.tolerance import compare
@@ -77,9 +81,43 @@ def test_sampled_positions_have_the_values_of_the_whole(program):
     assert np.allclose(real_sizes.select(whole, order, at).numpy(), part, rtol=1e-12)
 
 
+def test_positions_of_a_sampled_axis_stay_what_they_are():
+    x = Input("x", ("m", "n"))
+    last = samples.sub(Size("m"), samples.num(1))
+    seen = Map(Fn.LE, (Index("n"), samples.sub(last, Index("m"))))
+    value = samples.total("n", samples.where(seen, x, samples.num(0)))
+    program = Program("f", (x,), (Store("out", ("m",), "fp32", value),))
+    sizes = {"m": 50, "n": 60}
+    tensors = real_sizes.drawn(program, sizes, "fp32", "cpu", 0)
+    at = {"m": [0, 7, 8, 49]}
+    found = real_sizes.expected_at(program, tensors, sizes, "fp32", "cpu", at)["out"].want
+    want = [float(tensors["x"][m, : 50 - m].double().sum()) for m in at["m"]]
+    assert np.allclose(found, want, rtol=1e-12)
+
+
+def test_a_masked_axis_is_sampled_when_the_free_ones_are_not_enough():
+    sizes = {"b": 1, "h": 32, "m": 16384, "n": 16384, "d": 128, "e": 128}
+    at = real_sizes.sampled(samples.attention(causal=True), sizes)
+    assert len(at["h"]) == 1
+    assert at["m"][0] == 0
+    assert at["m"][-1] == 16383
+    rows = len(at["h"]) * len(at["m"])
+    assert rows * 16384 <= real_sizes.ELEMENTS_MOST
+
+
+def test_integers_are_drawn_as_the_case_says():
+    first = Input("first", ("m",), "int32")
+    program = Program("f", (first,), (Store("out", ("m",), "int32", first),))
+    tensors = real_sizes.drawn(
+        program, {"m": 4096}, "bf16", "cpu", 0, integers={"first": Segments(8)}
+    )
+    assert tensors["first"].dtype == torch.int32
+    assert len(tensors["first"].unique()) == 8
+
+
 def test_which_axes_are_free():
     assert real_sizes.free_axes(samples.attention()) == ["b", "h", "m", "e"]
-    assert real_sizes.free_axes(samples.attention(causal=True)) == ["b", "h", "e"]
+    assert real_sizes.free_axes(samples.attention(causal=True)) == ["b", "h", "m", "e"]
     assert real_sizes.sampled(samples.attention(), used(samples.attention())) == {}
 
 

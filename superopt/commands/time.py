@@ -1,0 +1,235 @@
+"""``superopt time``: measures a finished search on a GPU and rewrites its results with the times.
+
+It needs what kernels need, torch and triton, and sympy; no solver, and Optuna only if the choice
+of Configs is to be learnt.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from superopt.assemble import ARCHITECTURES
+from superopt.assemble import assemble
+from superopt.certificate import Certificate
+from superopt.certificate import changed
+from superopt.certificate import read_certificate
+from superopt.device import target as device_of
+from superopt.errors import NONE_FOUND
+from superopt.errors import VERIFIED
+from superopt.errors import UserError
+from superopt.examine import Examiner
+from superopt.report.directory import FILE
+from superopt.report.directory import STORE
+from superopt.report.directory import discard
+from superopt.report.directory import files_of
+from superopt.report.directory import publish
+from superopt.report.directory import start_work
+from superopt.report.live import Progress
+from superopt.report.markdown import report
+from superopt.report.record import read
+from superopt.report.record import write
+from superopt.report.restore import run_from
+from superopt.report.tuning import in_a_line
+from superopt.report.tuning import print_tuning
+from superopt.run import CaseRun
+from superopt.run import Run
+from superopt.tune.outcome import Tuned
+from superopt.tune.record import Machine
+from superopt.tune.session import Session
+from superopt.tune.session import cores
+from superopt.tune.session import local
+from superopt.tuned import in_words
+from superopt.tuned import job_of
+from superopt.tuned import timing_of
+from superopt.tuned import with_times
+from superopt.ugraph.names import canonical
+from superopt.verify.run.compile_ahead import Compiler
+from superopt.verify.run.execute import Runner
+
+REPORT = "report.md"
+CANDIDATES = "candidates"
+HEAD = ("spec", "versions")  # what run.json says of the spec and the tools of its search
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a run keeps of its spec."""
+
+    name: str
+    source_text: str
+
+
+def run_time(
+    path: Path,
+    store: Path | None,
+    trials: int,
+    names: tuple[str, ...],
+    jobs: int | None,
+    quiet: bool,
+) -> int:
+    """0 if every chosen case of the run at ``path`` has a timed kernel, 1 if not.
+
+    Raises:
+        UserError: there is no run, it is damaged, or a case is unknown.
+    """
+    directory = path.parent if path.is_file() else path
+    record = read(directory / FILE)
+    run = run_from(record, directory)
+    chosen = selected(run, names)
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    if run.kernel is None:
+        console.print(f"{run.name}: no verified kernel, so nothing to time; search again")
+        return NONE_FOUND
+    if different := changed(run.kernel):
+        raise UserError(f"{directory}: {different[0]} is not as it was verified; search again")
+    device = device_of(run.target)
+    try:
+        machine = local(device)
+    except UserError as error:  # the run is fine, the machine cannot time it
+        console.print(f"{run.name}: not timed: {error}")
+        return NONE_FOUND
+    check_machine(run, chosen, machine)
+    where = store or directory.absolute().parent / STORE
+    with (
+        Session(where, machine, device, trials, run.seed) as session,
+        Progress(console, quiet) as progress,
+    ):
+        done, tuned = time_into(run, record, chosen, session, jobs, progress)
+    conclude(console, done, tuned, session)
+    timed = {t.case for t in tuned if t.winner is not None}
+    return VERIFIED if timed >= set(chosen) else NONE_FOUND
+
+
+def selected(run: Run, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The cases called ``names``, all that have a verified kernel if there are none.
+
+    Raises:
+        UserError: the run has no such case.
+    """
+    have = [c.case.name for c in run.cases]
+    for name in names:
+        if name not in have:
+            raise UserError(f"{run.directory}: no case named {name!r}; it has {', '.join(have)}")
+    return tuple(c.case.name for c in run.cases if c.case.name in names or (not names and c.winner))
+
+
+def check_machine(run: Run, chosen: Sequence[str], machine: Machine) -> None:
+    """Raises a ``UserError`` if the run would hold times of two machines."""
+    before = run.timing.machine
+    rest = [m.case for m in run.timing.measured if m.case not in chosen]
+    if before is not None and before != machine and rest:
+        raise UserError(
+            f"{run.directory}: case {rest[0]!r} was timed on another machine ({before.gpu}, driver "
+            f"{before.driver}, triton {before.triton}); time all cases here"
+        )
+
+
+def time_into(
+    run: Run,
+    record: dict[str, Any],
+    chosen: Sequence[str],
+    session: Session,
+    jobs: int | None,
+    progress: Progress,
+) -> tuple[Run, list[Tuned]]:
+    """Tunes the cases ``chosen`` and writes the run anew; the run as it is now, and what was
+    found out. If the file with the new winners fails its checks, the run stays as it was."""
+    assert run.kernel is not None
+    certificate = read_certificate(run.kernel)
+    work = start_work(run.directory)
+    try:
+        scratch = work / CANDIDATES
+        scratch.mkdir()
+        old = run.directory / CANDIDATES
+        for name in sorted(f for f in record["files"] if f.startswith(f"{CANDIDATES}/")):
+            if (old.parent / name).is_file():
+                shutil.copy2(old.parent / name, work / name)
+        workers = jobs or cores()
+        with Runner() as runner, Compiler(workers) as compiler:
+            session.start()
+            compiler.start()
+            runner.start()
+            results, tuned = _tuned(run, certificate, chosen, session, compiler, scratch, progress)
+            done = _assembled(
+                run, record, certificate, results, session, scratch, runner, compiler, progress
+            )
+        timing = timing_of(session.machine, tuned, run.timing)
+        done = replace(done, directory=work, timing=timing)
+        if done.kernel is None:
+            return replace(run, timing=timing), tuned
+        (work / REPORT).write_text(report(done))
+        files = files_of(work)
+        write(done, {key: record[key] for key in HEAD if key in record}, files)
+        publish(work, files)
+    finally:
+        discard(work)
+    return replace(done, directory=run.directory, kernel=run.directory / done.kernel.name), tuned
+
+
+def _tuned(
+    run: Run,
+    certificate: Certificate,
+    chosen: Sequence[str],
+    session: Session,
+    compiler: Compiler,
+    scratch: Path,
+    progress: Progress,
+) -> tuple[list[CaseRun], list[Tuned]]:
+    results, tuned = list(run.cases), list[Tuned]()
+    if run.timing.machine is not None:
+        results = [in_words(r, run.timing.machine) for r in results]
+    for number, result in enumerate(results):
+        if result.case.name not in chosen or session.interrupted:
+            continue
+        progress.case(run.name, result.case.name)
+        progress.stage("tuning on the device")
+        left = len(chosen) - len(tuned)
+        found = session.tune(job_of(certificate.program, result), left, compiler, scratch, progress)
+        tuned.append(found)
+        progress.say(f"{run.name} / {result.case.name}: {in_a_line(found)}")
+        results[number] = with_times(result, found, session.machine)
+    return results, tuned
+
+
+def _assembled(
+    run: Run,
+    record: dict[str, Any],
+    certificate: Certificate,
+    results: Sequence[CaseRun],
+    session: Session,
+    scratch: Path,
+    runner: Runner,
+    compiler: Compiler,
+    progress: Progress,
+) -> Run:
+    progress.stage("writing and checking the kernel file")
+    program, names = canonical(certificate.program)
+    examiner = Examiner(program, names, session.device, run.seed, scratch, runner, compiler)
+    source = Source(run.name, record["spec"].get("source", ""))
+    architectures = () if session.interrupted else ARCHITECTURES
+    kernel, cases = assemble(source, results, examiner, scratch.parent, architectures)
+    return replace(run, cases=tuple(cases), kernel=kernel)
+
+
+def conclude(console: Console, run: Run, tuned: Sequence[Tuned], session: Session) -> None:
+    """The end: a table, and where the kernel is."""
+    print_tuning(console, run, tuned)
+    if session.interrupted:
+        console.print("interrupted: the best until then; the same command goes on from there")
+    if any(t.measured and not t.studied for t in tuned):
+        console.print(
+            "Optuna is not installed: Configs came from the model and beside the best so far"
+        )
+    for one in tuned:
+        if one.winner is None:
+            console.print(f"{run.name} / {one.case}: no timed kernel: {one.why}")
+    if session.bench.replaced:
+        console.print(f"the device's process was replaced {session.bench.replaced} times")
+    console.print(f"{run.name}: timed on {session.machine.gpu}; kernel {run.kernel}")

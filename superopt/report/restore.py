@@ -1,0 +1,190 @@
+"""A run as it was: from run.json back to the values that the stages made.
+
+``record.write`` of what this reads gives the same file again. Repairs themselves are there for
+candidates that hold; the others have readable lines only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from superopt.case import Case
+from superopt.case import bind
+from superopt.errors import SuperoptError
+from superopt.errors import UserError
+from superopt.integers import read_integers
+from superopt.repair.stored import repair_from
+from superopt.report.directory import FILE
+from superopt.run import Candidate
+from superopt.run import CaseRun
+from superopt.run import Counts
+from superopt.run import Run
+from superopt.run import Stage
+from superopt.source import Facts
+from superopt.tune.record import Figures
+from superopt.tune.space import Point
+from superopt.tune.timing import Timing
+from superopt.tune.timing import timing_from
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.parse import parse_as
+from superopt.ugraph.stored import config_from
+from superopt.verify.run.checks import Figure
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Refuted
+from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
+
+_VERDICTS: dict[str, Callable[..., Verdict]] = {
+    v.__name__: v for v in (Proved, Sampled, Refuted, Unknown)
+}
+
+
+def run_from(record: Mapping[str, Any], directory: Path) -> Run:
+    """The run that ``record``, the run.json of ``directory``, tells of.
+
+    Raises:
+        UserError: it is damaged, or its counts do not add up.
+    """
+    try:
+        found = _run(record, directory)
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, SuperoptError) as error:
+        where = directory / FILE
+        raise UserError(f"{where}: damaged: {type(error).__name__}: {error}") from error
+    for case in found.cases:
+        if not case.counts.adds_up or len(case.candidates) != case.counts.built:
+            raise UserError(
+                f"{directory / FILE}: damaged: case {case.case.name!r}: the counts of its "
+                "candidates do not add up"
+            )
+    return found
+
+
+def _run(record: Mapping[str, Any], directory: Path) -> Run:
+    seconds = record["timing"]["seconds"]
+    timing = timing_from(record, str(directory / FILE))
+    cases = [_case(c, record["timing"]) for c in record["cases"]]
+    return Run(
+        name=record["name"],
+        target=record["target"],
+        seed=record["seed"],
+        budget=record["budget"],
+        cases=tuple(_with_times(c, timing.of(c.case.name)) for c in cases),
+        directory=directory,
+        kernel=directory / record["kernel"] if record["kernel"] else None,
+        interrupted=record["interrupted"],
+        seconds=tuple((name, float(value)) for name, value in seconds.items()),
+        timing=timing,
+    )
+
+
+def _case(record: Mapping[str, Any], timing: Mapping[str, Any]) -> CaseRun:
+    candidates = tuple(_candidate(c) for c in record["candidates"])
+    winner = None
+    if record["winner"] is not None:
+        winner = {c.digest: c for c in candidates}[record["winner"]["digest"]]
+    name = record["name"]
+    return CaseRun(
+        _bound(record),
+        _counts(record["counts"]),
+        candidates,
+        winner,
+        tuple((stage, float(value)) for stage, value in timing["cases"][name].items()),
+        timing.get("untimed", {}).get(name, ""),
+    )
+
+
+def _with_times(result: CaseRun, timing: Timing) -> CaseRun:
+    """``result`` with the measured times of its timed candidates."""
+    last = {(m.digest, m.configs): m for m in timing.last}
+    found = []
+    for candidate in result.candidates:
+        one = last.get((candidate.digest, candidate.configs))
+        if candidate.stage is Stage.TIMED and one and one.us and one.low and one.high:
+            found.append(
+                replace(
+                    candidate,
+                    timed=Figures(one.us, one.low, one.high, one.rounds),
+                    device_error=one.error,
+                    won=candidate is result.winner,
+                )
+            )
+        else:
+            found.append(candidate)
+    winner = next((c for c in found if result.winner and c.digest == result.winner.digest), None)
+    return replace(result, candidates=tuple(found), winner=winner)
+
+
+def _bound(record: Mapping[str, Any]) -> Case:
+    """The case itself, with its numbers sorted as ``case.bind`` sorts them."""
+    rules = {n: read_integers(text) for n, text in record.get("integers", {}).items()}
+    scalars = record.get("scalars", {})
+    given = Case(
+        record["name"],
+        dtype=record["dtype"],
+        tf32=record["tf32"],
+        **record["sizes"],
+        **scalars,
+        **rules,
+    )
+    kinds = {n: "int32" if isinstance(value, int) else "fp32" for n, value in scalars.items()}
+    return bind(given, tuple(record["sizes"]), kinds, given.storage, tuple(rules))
+
+
+def _counts(record: Mapping[str, Any]) -> Counts:
+    return Counts(
+        record["seen"],
+        record["built"],
+        record["duplicates"],
+        tuple(record["rejected"].items()),
+        tuple(record["pruned"].items()),
+        record["complete"],
+    )
+
+
+def _candidate(record: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        digest=record["digest"],
+        graph=parse_as(KernelGraph, record["graph"]),
+        configs=tuple(config_from(c) for c in record["configs"]),
+        model_us=float(record["model_us"]),
+        share=float(record["share_of_roofline"]),
+        stage=Stage(record["stage"]),
+        why=record["reason"],
+        derivation=tuple(record["derivation"]),
+        repairs=tuple(record["repairs"]),
+        evidence=tuple((claim, _verdict(word, rest)) for claim, word, rest in record["verdicts"]),
+        facts=tuple(Facts(**f) for f in record["compiled"]),
+        figures=tuple(_figure(f) for f in record["floats"]),
+        skipped=tuple(record["not_executed"]),
+        records=tuple(repair_from(r) for r in record.get("repair_records", ())),
+        space=tuple(
+            Point(tuple(parse_as(Config, text) for text in texts), float(us))
+            for us, *texts in record.get("space", ())
+        ),
+    )
+
+
+def _verdict(word: str, fields: Mapping[str, Any]) -> Verdict:
+    values = {k: _frozen(v) for k, v in fields.items()}
+    if "log2_bound" in values:
+        values["log2_bound"] = float(values["log2_bound"])
+    return _VERDICTS[word](**values)
+
+
+def _figure(record: Mapping[str, Any]) -> Figure:
+    floats = {n: float(record[n]) for n in ("rel", "worst", "rel_limit", "worst_limit")}
+    sizes = tuple((axis, size) for axis, size in record["sizes"])
+    return Figure(**{**record, **floats, "sizes": sizes})
+
+
+def _frozen(value: Any) -> Any:
+    """``value`` with tuples for lists."""
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value

@@ -1,0 +1,116 @@
+"""The tables of the HTML page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from superopt.report.measured import SHOWN
+from superopt.report.measured import configs_words
+from superopt.report.measured import peer_words
+from superopt.report.measured import ratio_words
+from superopt.report.measured import spread
+from superopt.report.summary import correlation
+from superopt.report.summary import measured_share
+from superopt.report.summary import winning
+from superopt.run import CaseRun
+from superopt.run import Run
+from superopt.tune.timing import Timing
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page. ``numbers``: columns of numbers; ``won``: the row of the winner."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: tuple[int, ...] = ()
+    won: int | None = None
+
+
+def overview(run: Run) -> Table:
+    """One row a case: the winner, its times, and the nearest peer."""
+    rows = []
+    for c in run.cases:
+        timing = run.timing.of(c.case.name)
+        found = winning(c, timing)
+        share = measured_share(c, found) if found else None
+        rho = correlation(timing)
+        ratios = [p for p in timing.peers if p.ratio is not None and not p.yardstick]
+        nearest = min(ratios, key=lambda p: p.ratio or 0.0, default=None)
+        rows.append(
+            (
+                c.case.name,
+                c.winner.digest[:12] if c.winner else "none",
+                spread(found) if found else "not timed" if c.winner else "",
+                "" if share is None else f"{share:.0%}",
+                f"{c.winner.model_us:.1f} us" if c.winner else "",
+                "" if rho is None else f"{rho:.2f}",
+                f"{nearest.name}: {ratio_words(nearest)}" if nearest else "",
+            )
+        )
+    heads = (
+        *("case", "winner", "measured (quartiles)", "of roofline", "by the model"),
+        *("rank correlation", "best peer's time over ours"),
+    )
+    return Table("Winners", heads, tuple(rows), (2, 3, 4, 5))
+
+
+def peers(run: Run) -> Table:
+    """One row a peer and mode."""
+    rows = tuple(
+        (p.case, peer_words(p), p.mode, "" if p.us is None else spread(p), ratio_words(p))
+        for p in run.timing.peers
+    )
+    return Table(
+        "Peers",
+        ("case", "peer", "mode", "time (quartiles)", "its time over ours (quartiles)"),
+        rows,
+        (3, 4),
+    )
+
+
+def gone(result: CaseRun) -> Table:
+    """Why candidates of a case were not built, and how many."""
+    counts = result.counts
+    rejected = tuple((f"rejected: {why}", str(n)) for why, n in counts.rejected)
+    pruned = tuple((f"pruned: {bound}", str(n)) for bound, n in counts.pruned)
+    return Table("Why candidates were not built", ("reason", "number"), rejected + pruned, (1,))
+
+
+def fastest(result: CaseRun, timing: Timing) -> Table:
+    """The fastest measurements of a case."""
+    ranked = sorted((m for m in timing.last if m.us is not None), key=lambda m: (m.us, m.order))
+    won = winning(result, timing)
+    rows = []
+    for m in ranked[:SHOWN]:
+        share = measured_share(result, m)
+        rows.append(
+            (
+                m.digest[:12],
+                configs_words(m.configs),
+                spread(m),
+                str(m.rounds),
+                "" if share is None else f"{share:.0%}",
+                f"{m.model_us:.1f} us",
+            )
+        )
+    heads = (
+        "candidate",
+        "configs",
+        "measured (quartiles)",
+        "rounds",
+        "of roofline",
+        "by the model",
+    )
+    index = next((i for i, m in enumerate(ranked[:SHOWN]) if m is won), None)
+    return Table(f"The fastest of {len(ranked)}", heads, tuple(rows), (2, 3, 4, 5), index)
+
+
+def failures(timing: Timing) -> Table:
+    """What failed on the device, and how often."""
+    counted = Counter((m.stage, m.why) for m in timing.last if not m.timed)
+    order = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+    rows = tuple((stage, why, str(n)) for (stage, why), n in order)
+    return Table("What failed on the device", ("stage", "why", "number"), rows, (2,))

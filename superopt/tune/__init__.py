@@ -1,0 +1,1 @@
+"""Tuning and timing on a GPU: which Config runs fastest, measured."""

@@ -1,0 +1,90 @@
+"""What the process of one case is asked, and how its answer looks: plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from dataclasses import dataclass
+from typing import Any
+
+from superopt.case import Case
+from superopt.case import bind
+from superopt.tune.series import Series
+from superopt.tune.series import ratio
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Scalar
+
+
+@dataclass(frozen=True)
+class Job:
+    """One case of one kernel file.
+
+    ``spec``: ``FILE:FUNCTION`` of the spec, or "" where ``program``, the text of the algebra, is
+    all there is. ``case``: its name; ``sizes``, ``dtype``, ``tf32``, ``scalars`` are used without a
+    spec. ``peers``: a peers file or "". ``skip``: contenders that are left out, each with the
+    reason: they broke a process before. ``target``: a row of the table of devices.
+    """
+
+    kernel: str
+    function: str
+    spec: str
+    program: str
+    case: str
+    sizes: Mapping[str, int]
+    dtype: str
+    tf32: bool
+    scalars: Mapping[str, float]
+    against: tuple[str, ...]
+    peers: str
+    modes: tuple[str, ...]
+    rounds: int
+    target: str
+    skip: Mapping[str, str]
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Job:
+        """The job that ``record`` holds."""
+        tuples = {name: tuple(record[name]) for name in ("against", "modes")}
+        return cls(**{**record, **tuples})
+
+
+def bare_case(
+    program: Program,
+    name: str,
+    sizes: Mapping[str, int],
+    dtype: str,
+    tf32: bool,
+    scalars: Mapping[str, float],
+) -> Case:
+    """A case of ``program`` without its spec."""
+    kinds = {p.name: p.dtype for p in program.params if isinstance(p, Scalar)}
+    numbers = {n: int(v) if kinds[n] == "int32" else v for n, v in scalars.items() if n in kinds}
+    given = Case(name, dtype=dtype, tf32=tf32, **sizes, **numbers)
+    return bind(given, tuple(sizes), kinds, dtype)
+
+
+def row_record(
+    mode: str, series: Series, ours: Series | None, wrong: str, checked: bool
+) -> dict[str, Any]:
+    """One contender in one mode. Times in microseconds a call; ``ratio``: its time over ours."""
+    found: dict[str, Any] = {
+        "mode": mode,
+        "name": series.name,
+        "failed": series.failed,
+        "wrong": wrong,
+        "checked": checked,
+    }
+    if series.us:
+        found |= {**asdict(series.figures), "figures": [round(u, 4) for u in series.us]}
+        if ours is not None and ours.us:
+            middle = ratio(series, ours)
+            found |= {
+                "ratio": middle.median,
+                "ratio_low": middle.low,
+                "ratio_high": middle.high,
+            }
+    return found

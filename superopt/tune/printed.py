@@ -1,0 +1,70 @@
+"""The files that are run for tuning: one a structure, the same for every choice of Configs."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from superopt.case import Case
+from superopt.emit.ahead import launch_specs
+from superopt.emit.module import body_digest
+from superopt.emit.module import emit
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.source import LaunchSpec
+from superopt.tune.request import Entry
+from superopt.tune.request import Launches
+from superopt.tune.space import Structure
+from superopt.ugraph.levels import Program
+from superopt.verify.run.sizes import small_configs
+from superopt.verify.run.sizes import small_sizes
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The file of one structure for one case. ``text``: digest of what is below its marker.
+
+    Its one dispatch row is that of the small sizes that the float checks use, whatever the model
+    prefers; so the text, which is part of the key of every stored time, follows the graph alone.
+    """
+
+    structure: Structure
+    case: Case
+    file: Path
+    text: str
+
+    def entry(self, launches: Launches) -> Entry:
+        """What the device's process runs."""
+        return Entry(name_of(self.structure, launches), str(self.file.resolve()), launches)
+
+    def launches(self, launches: Launches) -> tuple[LaunchSpec, ...]:
+        """What is compiled for a choice of Configs.
+
+        Raises:
+            NotEmittable: a Config does not fit the graph.
+        """
+        case = self.case
+        return launch_specs(self.structure.graph, launches, case.sizes, case.storage, case.tf32, 0)
+
+
+def printed(program: Program, structure: Structure, case: Case, directory: Path) -> Printed:
+    """Writes the file of ``structure`` into ``directory``.
+
+    Raises:
+        NotEmittable: the graph cannot be printed.
+    """
+    graph = structure.graph
+    sizes = small_sizes(graph)
+    configs = small_configs(graph, sizes)
+    row = Row("tuning", 0, configs, tuple(sizes.items()), case.storage, case.tf32)
+    text = emit(program, [graph], [row], Header(), descriptors=True)
+    suffix = f"{case.storage}{'_tf32' if case.tf32 else ''}"
+    file = directory / f"{program.name}_{structure.digest[:12]}_{suffix}_tuning.py"
+    file.write_text(text)
+    return Printed(structure, case, file, body_digest(text))
+
+
+def name_of(structure: Structure, launches: Launches) -> str:
+    """A structure with its Configs as one word, which tells it from the others of a case."""
+    return f"{structure.digest[:12]}-{hashlib.sha256(repr(launches).encode()).hexdigest()[:12]}"

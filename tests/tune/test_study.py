@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from superopt.tune import study as module
+from superopt.tune.space import distance
+from superopt.tune.study import SEEDED
+from superopt.tune.study import Study
+from tests.tune.interpreted_device import invented
+from tests.tune.tuning import points
+from tests.tune.tuning import structure
+
+BEST = min(points(), key=lambda p: invented(p.launches))
+
+
+def searched(study, trials):
+    found = []
+    for _ in range(trials):
+        (point,) = study.ask(1)
+        found.append(point)
+        study.tell(point, invented(point.launches))
+    return found
+
+
+def test_the_models_best_come_first_then_what_the_sampler_learns():
+    found = searched(Study(structure(), 0), 20)
+    assert found[:SEEDED] == list(points()[:SEEDED])
+    assert len(set(found)) == 20
+    assert BEST in found
+
+
+def test_the_same_seed_proposes_the_same():
+    assert searched(Study(structure(), 7), 20) == searched(Study(structure(), 7), 20)
+
+
+def test_a_study_is_rebuilt_by_telling_it_what_is_known():
+    study = Study(structure(), 0)
+    for point in points()[:30]:
+        study.tell(point, 5.0)
+    assert {p.launches for p in study.ask(99)} == {p.launches for p in points()[30:]}
+    assert study.left == 0
+    assert study.ask(1) == []
+
+
+def test_failed_points_are_not_the_best_and_not_tried_again():
+    study = Study(structure(), 0)
+    (first,) = study.ask(1)
+    study.tell(first, None)
+    assert study.best == float("inf")
+    rest = searched(study, 35)
+    assert first not in rest
+    assert study.best == invented(BEST.launches)
+
+
+def test_enqueued_ones_come_before_the_models(monkeypatch):
+    study = Study(structure(), 0)
+    last = points()[-1]
+    study.enqueue(last.launches)
+    study.enqueue((last.launches[0], last.launches[0]))  # of another graph: no point of this one
+    assert study.ask(2) == [last, points()[0]]
+
+
+def test_without_optuna_the_model_and_the_neighbours_of_the_best_take_turns(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert not module.available()
+    found = searched(Study(structure(), 0), 36)
+    assert found[:SEEDED] == list(points()[:SEEDED])
+    best = min(found[:SEEDED], key=lambda p: invented(p.launches))
+    assert distance(found[SEEDED].parameters, best.parameters) == 1
+    left = [p for p in points() if p not in found[: SEEDED + 1]]
+    assert found[SEEDED + 1] == left[0]
+    assert sorted(found, key=repr) == sorted(points(), key=repr)
+    assert found.index(BEST) < list(points()).index(BEST)
+
+
+@pytest.mark.parametrize("number", [1, 5, 36, 100])
+def test_no_more_than_asked_for(number):
+    assert len(Study(structure(), 0).ask(number)) == min(number, 36)
