@@ -27,6 +27,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 
 POINTS = 200  # of a structure
+BEHIND = 20  # times as many ways of each kernel are looked at
 
 
 def space_of(
@@ -36,7 +37,7 @@ def space_of(
     program of it fits the device."""
     try:
         lists = [
-            options(block, case.sizes, case.storage, device, case.tf32, most)[0]
+            options(block, case.sizes, case.storage, device, case.tf32, BEHIND * most)[0]
             for block in graph.kernels
         ]
     except DoesNotFit:

@@ -88,7 +88,7 @@ def run_bench(
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "tool": "superopt bench",
-        "kernel": str(kernel),
+        "kernel": kernel.name,
         "function": subject.function,
         "machine": gpu,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),

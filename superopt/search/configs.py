@@ -37,19 +37,23 @@ from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
 
 DOT_MOST = 256  # positions of a matrix product's dimension per tile
-LOOP_MOST = 4096
+LOOP_MOST = 16384
 GRID_MOST = 1024
 ELEMENTS_MOST = 1 << 16  # of one tile of one value
-WARPS = (1, 2, 4, 8, 16)
+ROWS_MOST = 1 << 14  # and where several rows share it that no matrix product reads
+WARPS = (1, 2, 4, 8, 16, 32)
 DOT_WARPS = (4, 8)
 STAGES = (1, 2, 3, 4)  # only loads of matrix products are pipelined
-COARSE = 2  # tiles without a matrix product are powers of 4: they decide less
+COARSE = 2  # tiles of several axes without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # ways to launch one kernel that are kept
 RUNGS = 4  # of a ladder
 LEAN = 64  # registers below which nothing spills
+VARIED = 50  # ways at the top, at most, that are also tried in other variants
 DESCRIBED = 4  # of the ways kept, one in so many is also tried in other ways
 SMALLER = 0.8  # registers of a rung, at most, for each of the rung before
 LEAST_PARTS = 2
+ELSEWHERE = 0.3  # of the ways that are measured, those that are not the model's best
+HOPELESS = 3.0  # times the model's best: not measured
 
 
 @dataclass(frozen=True)
@@ -114,8 +118,8 @@ def configs(
 def spread(lists: Sequence[Sequence[Option]], limit: int) -> list[tuple[float, tuple[Config, ...]]]:
     """At most ``limit`` combinations (one of each list), with their times, the best first.
 
-    Every combination of the first few of each list: more of a kernel that takes longer, because
-    there is more to win, and never all of one kernel's near ties beside one way of another.
+    Every combination of some of each list (``_sample``): more of a kernel that takes longer,
+    because there is more to win, and never all of one kernel's near ties beside one way of another.
     """
     counts = [min(1, len(options)) for options in lists]
     while True:
@@ -127,9 +131,21 @@ def spread(lists: Sequence[Sequence[Option]], limit: int) -> list[tuple[float, t
         if not room:
             break
         counts[max(room, key=lambda k: lists[k][0].us / counts[k])] += 1
-    picked = product(*(options[:n] for options, n in zip(lists, counts, strict=True)))
+    picked = product(*(_sample(options, n) for options, n in zip(lists, counts, strict=True)))
     found = [(sum(o.us for o in one), tuple(c for o in one for c in o.configs)) for one in picked]
     return sorted(found, key=lambda f: round(f[0], 6))
+
+
+def _sample(options: Sequence[Option], number: int) -> list[Option]:
+    """The best ``number`` of ``options`` for the most part, the rest evenly from those behind them.
+
+    What the model thinks worse is tried, too, as far as it is not hopeless: it may be wrong, and
+    only then does a measurement say how far it can be trusted.
+    """
+    near = number - int(number * ELSEWHERE)
+    behind = [o for o in options[near:] if o.us <= HOPELESS * options[0].us]
+    wanted = min(number - near, len(behind))
+    return [*options[:near], *(behind[i * len(behind) // wanted] for i in range(wanted))]
 
 
 def options(
@@ -142,8 +158,8 @@ def options(
 ) -> tuple[list[Option], list[Option]]:
     """The best ``keep`` ways to launch one kernel, and its ladder, which begins with the best.
 
-    Those at the top appear with programs in groups, and with tensor descriptors, too: whether
-    they pay, measuring tells. The ladder has no descriptors.
+    Those at the top (``VARIED``) appear with programs in groups, and with tensor descriptors, too:
+    whether they pay, measuring tells. The ladder has no descriptors.
 
     Raises:
         DoesNotFit: no Config's program fits the device.
@@ -162,14 +178,14 @@ def options(
     if not found:
         raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
     found.sort(key=_time)
-    rate = operand(dtype, tf32)
-    for option in found[: -(-keep // DESCRIBED)]:
+    rate, varied = operand(dtype, tf32), min(VARIED, -(-keep // DESCRIBED))
+    for option in found[:varied]:
         configs = grouped_configs(runs, option.configs, option.costs)
         if configs is not None:
             found.append(_again(option, configs, rate, device))
     found.sort(key=_time)
     ladder = _ladder(found)
-    for option in found[: -(-keep // DESCRIBED)]:
+    for option in found[:varied]:
         configs = described_configs(runs, option.configs, sizes, dtype, device, tf32)
         if configs is not None:
             found.append(_again(option, configs, rate, device))
@@ -254,18 +270,22 @@ def _tilings(prof: Profile, sizes: Mapping[str, int]) -> Iterator[tuple[tuple[st
     """Choices of a power of two for every tile dimension."""
     places = prof.block.places
     axes = tile_dimensions(places)
-    lists = [_lengths(prof, a, sizes[a] * joined(a, places, sizes)) for a in axes]
+    chosen = [a for a in axes if not isinstance(prof.block.place[a], Whole)]
+    step = COARSE if len(chosen) > 1 and not prof.products else 1
+    lists = [_lengths(prof, a, sizes[a] * joined(a, places, sizes), step) for a in axes]
+    least = prod(min(one) for one in lists)
+    most = ELEMENTS_MOST if prof.products or len(axes) == 1 else max(ROWS_MOST, least)
     values = [s.result for r in prof.regions for s in r.steps if s.result is not None]
     values += [s.work for r in prof.regions for s in r.steps if s.result is None]
     volumes = {tuple(a for a in v if a in axes) for v in values}
     for lengths in product(*lists):
         tile = dict(zip(axes, lengths, strict=True))
-        if all(prod(tile[a] for a in v) <= ELEMENTS_MOST or len(v) > 2 for v in volumes):
+        if all(prod(tile[a] for a in v) <= most or len(v) > 2 for v in volumes):
             yield tuple(tile.items())
 
 
-def _lengths(prof: Profile, axis: str, size: int) -> list[int]:
-    """Powers of two that one axis's tile may have."""
+def _lengths(prof: Profile, axis: str, size: int, step: int) -> list[int]:
+    """Powers of two that one axis's tile may have, or every ``step``-th of them."""
     dot = axis in prof.dots
     least = LEAST if dot else 1
     full = max(least, power_of_two(size))
@@ -277,7 +297,6 @@ def _lengths(prof: Profile, axis: str, size: int) -> list[int]:
     else:
         most = DOT_MOST if prof.products else GRID_MOST
     top = max(least, min(most, full))
-    step = 1 if prof.products else COARSE
     return [1 << i for i in range(top.bit_length() - 1, least.bit_length() - 2, -step)]
 
 

@@ -1,10 +1,11 @@
-"""Which Configs of a structure are tried next: the model's best, then three proposers in turns.
+"""Which Configs of a structure are tried next: first some, then three proposers in turns.
 
-One stays with the model's order, one takes what is nearest to the best so far (a local search),
-and one is a study of Optuna's (https://optuna.org): a sampler that learns which values of which
-parameters are fast (a tree-structured Parzen estimator). The study is kept in memory and rebuilt
-from the store of measured times, which is the one source of truth. Where Optuna is not installed
-the other two take turns.
+The first ones are the model's best and, in turns with them, points spread over the whole space.
+Of the proposers one stays with the model's order, one takes what is nearest to the best so far (a
+local search), and one is a study of Optuna's (https://optuna.org): a sampler that learns which
+values of which parameters are fast (a tree-structured Parzen estimator). The study is kept in
+memory and rebuilt from the store of measured times, which is the one source of truth. Where Optuna
+is not installed the other two take turns.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from superopt.tune.space import Parameters
 from superopt.tune.space import Point
 from superopt.tune.space import Structure
 
-SEEDED = 8  # points that the model chooses before the study does
+SEEDED = 12  # points before the study chooses
 
 
 def available() -> bool:
@@ -74,9 +75,13 @@ class Study:
             launches = self._first.pop(0)
             if launches not in self._asked:
                 return next(p for p in self.structure.points if p.launches == launches)
-        by_model = next((p for p in self.structure.points if p.launches not in self._asked), None)
-        if by_model is None or len(self._asked) < SEEDED:
-            return by_model
+        points = self.structure.points
+        by_model = next((p for p in points if p.launches not in self._asked), None)
+        if by_model is None:
+            return None
+        if (asked := len(self._asked)) < SEEDED:
+            spread = points[len(points) * asked // SEEDED]
+            return by_model if asked % 2 == 0 or spread.launches in self._asked else spread
         self._proposals += 1
         proposers = [self._near_best, self._sampled] if self._optuna else [self._near_best]
         turn = self._proposals % (len(proposers) + 1)

@@ -22,9 +22,18 @@ def searched(study, trials):
     return found
 
 
-def test_the_models_best_come_first_then_what_the_sampler_learns():
+def start(found):
+    """Whether ``found`` begins with the model's best, and in turns with them the whole space."""
+    first, every = found[:SEEDED], list(points())
+    best = [p for p in every if p in first[::2]]
+    assert first[0] == every[0]
+    assert all(p in best or p in first for p in every[: SEEDED // 2])
+    return max(every.index(p) for p in first) >= len(every) * (SEEDED - 1) // SEEDED
+
+
+def test_the_models_best_and_the_whole_space_come_first_then_what_the_sampler_learns():
     found = searched(Study(structure(), 0), 20)
-    assert found[:SEEDED] == list(points()[:SEEDED])
+    assert start(found)
     assert len(set(found)) == 20
     assert BEST in found
 
@@ -57,20 +66,23 @@ def test_enqueued_ones_come_before_the_models(monkeypatch):
     last = points()[-1]
     study.enqueue(last.launches)
     study.enqueue((last.launches[0], last.launches[0]))  # of another graph: no point of this one
-    assert study.ask(2) == [last, points()[0]]
+    assert study.ask(1) == [last]
+    assert points()[0] in study.ask(2)
 
 
 def test_without_optuna_the_model_and_the_neighbours_of_the_best_take_turns(monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     assert not module.available()
     found = searched(Study(structure(), 0), 36)
-    assert found[:SEEDED] == list(points()[:SEEDED])
-    best = min(found[:SEEDED], key=lambda p: invented(p.launches))
-    assert distance(found[SEEDED].parameters, best.parameters) == 1
+    assert start(found)
+    tried = [p for p in points() if p in found[:SEEDED]]
+    best = min(tried, key=lambda p: invented(p.launches))
+    near = [distance(p.parameters, best.parameters) for p in points() if p not in found[:SEEDED]]
+    assert distance(found[SEEDED].parameters, best.parameters) == min(near)
     left = [p for p in points() if p not in found[: SEEDED + 1]]
     assert found[SEEDED + 1] == left[0]
     assert sorted(found, key=repr) == sorted(points(), key=repr)
-    assert found.index(BEST) < list(points()).index(BEST)
+    assert found.index(BEST) < len(found) // 2
 
 
 @pytest.mark.parametrize("number", [1, 5, 36, 100])
