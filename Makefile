@@ -2,6 +2,7 @@
 # make test            install, then run the tests
 # make check           formatting, lint, types, import layers
 # make test-triton36   the tests of printed text under the oldest supported Triton
+# VENV=DIR is the environment to use. This checkout is installed into it, in place of any other.
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin

@@ -17,6 +17,7 @@ from superopt.functions import log2
 from superopt.functions import maximum
 from superopt.functions import minimum
 from superopt.functions import pi
+from superopt.functions import round_to
 from superopt.functions import rsqrt
 from superopt.functions import sigmoid
 from superopt.functions import size
@@ -25,6 +26,8 @@ from superopt.functions import tanh
 from superopt.functions import where
 from superopt.integers import Segments
 from superopt.integers import Uniform
+from superopt.library import argmax
+from superopt.library import gather
 from superopt.library import gelu
 from superopt.library import l2_normalize
 from superopt.library import layer_norm
@@ -48,9 +51,11 @@ __all__ = [
     "Tensor",
     "Uniform",
     "abs",
+    "argmax",
     "erf",
     "exp",
     "exp2",
+    "gather",
     "gelu",
     "index",
     "inf",
@@ -65,6 +70,7 @@ __all__ = [
     "pi",
     "relu",
     "rms_norm",
+    "round_to",
     "rsqrt",
     "sigmoid",
     "silu",

@@ -22,6 +22,7 @@ from superopt.examine import row_of
 from superopt.fitting import Fitted
 from superopt.fitting import fit
 from superopt.header import header
+from superopt.run import CANDIDATES
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Stage
@@ -85,7 +86,7 @@ def _attempt(
     graphs = list(dict.fromkeys(r.winner.graph for r in won if r.winner))
     rows: list[Row] = []
     done: list[CaseRun] = []
-    draft = directory / "candidates" / f"{spec.name}_draft.py"
+    draft = directory / CANDIDATES / f"{spec.name}_draft.py"
     # Configs for other targets may ask for descriptors, so the draft has all that there is.
     draft.write_text(emit(program, graphs, _draft_rows(won, graphs, examiner), Header(), True))
     for result in results:
@@ -148,6 +149,7 @@ def _claims(
         rows=tuple(rows),
         tuned=tuple(tuned),
         scalars=next((c.scalars for c, _ in won if c.scalars), {}),
+        cases=tuple(c for c, _ in won),
         seed=seed,
         verdicts={c.name: w.evidence for c, w in won},
     )

@@ -7,9 +7,11 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from typing import Any
 
 from superopt.errors import SpecError
 from superopt.integers import Integers
+from superopt.integers import read_integers
 from superopt.location import user_location
 from superopt.ugraph.node import FLOAT_DTYPES
 
@@ -123,6 +125,38 @@ def bind(
         where=case.where,
     )
     return bound
+
+
+def case_record(case: Case) -> dict[str, Any]:
+    """A bound case as JSON."""
+    return {
+        "name": case.name,
+        "sizes": dict(case.sizes),
+        "scalars": dict(case.scalars),
+        "integers": {name: str(rule) for name, rule in case.integers.items()},
+        "dtype": case.dtype,
+        "tf32": case.tf32,
+    }
+
+
+def case_from(record: Mapping[str, Any]) -> Case:
+    """The bound case that ``record`` holds.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError, SpecError: it holds none.
+    """
+    rules = {n: read_integers(text) for n, text in record["integers"].items()}
+    scalars = record["scalars"]
+    given = Case(
+        record["name"],
+        dtype=record["dtype"],
+        tf32=record["tf32"],
+        **record["sizes"],
+        **scalars,
+        **rules,
+    )
+    kinds = {n: "int32" if isinstance(value, int) else "fp32" for n, value in scalars.items()}
+    return bind(given, tuple(record["sizes"]), kinds, given.storage, tuple(rules))
 
 
 def check_float_dtype(dtype: object, where: str | None) -> None:

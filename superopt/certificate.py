@@ -17,6 +17,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from superopt.case import Case
+from superopt.case import case_from
+from superopt.case import case_record
 from superopt.emit.module import body_digest
 from superopt.emit.plan import Row
 from superopt.errors import SuperoptError
@@ -45,7 +48,8 @@ class Certificate:
     ``program`` and ``graphs`` have the user's names. ``repairs``: those of each graph, in
     canonical names, in which repairs are derived and judged. ``rows``: the dispatch rows.
     ``tuned``: (graph, its Configs) that were executed beside the small ones. ``scalars``:
-    values of run-time scalars. ``seed``: the search's; the executions draw by the next one.
+    values of run-time scalars. ``cases``: those of the rows, with all that is drawn for them.
+    ``seed``: the search's; the executions draw by the next one.
     ``verdicts``: by case, for readers of the file; they are not read back.
     """
 
@@ -60,6 +64,7 @@ class Certificate:
     executed: tuple[str, ...] = ()
     not_executed: tuple[str, ...] = ()
     kernel_sha256: str = ""
+    cases: tuple[Case, ...] = ()
 
 
 def certificate_path(kernel: Path) -> Path:
@@ -83,6 +88,7 @@ def write_certificate(kernel: Path, claims: Certificate) -> None:
         "body_digest": body_digest(kernel.read_text()),
         "seed": claims.seed,
         "scalars": dict(claims.scalars),
+        "cases": [case_record(c) for c in claims.cases],
         "program": show(claims.program),
         "graphs": [show(g) for g in claims.graphs],
         "repairs": [[repair_record(r) for r in found] for found in claims.repairs],
@@ -137,6 +143,7 @@ def read_certificate(kernel: Path) -> Certificate:
             executed=tuple(record["executed"]),
             not_executed=tuple(record["not_executed"]),
             kernel_sha256=record["kernel_sha256"],
+            cases=tuple(case_from(c) for c in record.get("cases", ())),
         )
     except UserError:
         raise

@@ -33,6 +33,19 @@ _OutOption = Annotated[
 ]
 
 
+# Packages that some commands do without, by the module that is imported: a machine that only times
+# kernels has torch, triton, numpy, rich, typer and sympy.
+_PACKAGES = {
+    "z3": "z3-solver",
+    "optuna": "optuna",
+    "matplotlib": "matplotlib",
+    "jinja2": "jinja2",
+    "sympy": "sympy",
+    "torch": "torch",
+    "triton": "triton",
+}
+
+
 @app.command()
 def search(
     target_file: Annotated[str, typer.Argument(metavar="FILE[:FUNCTION]", help="A spec file.")],
@@ -55,7 +68,9 @@ def search(
         Path | None,
         typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Configs to measure, at most.")] = 150,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Configs to measure at most, for all cases.")
+    ] = 150,
     no_time: Annotated[bool, typer.Option("--no-time", help="Rank by the model alone.")] = False,
     peers: Annotated[
         Path | None, typer.Option(readable=False, help="A file that declares peers.")
@@ -79,14 +94,26 @@ def search(
 
 @app.command()
 def explain(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN|KERNEL", readable=False, help="A run or a kernel file.")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN|KERNEL",
+            readable=False,
+            help="A run or a kernel file; with --repairs, spec files or folders of them.",
+        ),
     ],
+    repairs: Annotated[
+        bool, typer.Option("--repairs", help="The repairs of specs, as a page in Markdown.")
+    ] = False,
+    times: Annotated[
+        bool, typer.Option("--times", help="With --repairs: how long derivations took.")
+    ] = False,
 ) -> None:
     """Show derivation, repair, coverage, and why candidates were refused."""
     from superopt.commands.explain import run_explain
+    from superopt.commands.explain import run_repairs
 
-    raise typer.Exit(run_explain(run))
+    raise typer.Exit(run_repairs(paths, times) if repairs else run_explain(paths, times))
 
 
 @app.command()
@@ -130,10 +157,16 @@ def bench(
         Path | None, typer.Option(readable=False, help="A file that declares peers.")
     ] = None,
     spec: Annotated[
-        str, typer.Option(metavar="FILE:FUNCTION", help="The spec (default: the certificate's).")
+        str,
+        typer.Option(
+            metavar="FILE:FUNCTION",
+            help="The spec, for its cases and reference (default: the certificate).",
+        ),
     ] = "",
     case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
-    mode: Annotated[str, typer.Option(help="graph, eager or both.")] = "graph",
+    mode: Annotated[
+        str, typer.Option(help="graph: the device alone; eager: with launching; or both.")
+    ] = "graph",
     rounds: Annotated[int, typer.Option(min=1, help="Figures of every contender.")] = 24,
     limit: Annotated[float, typer.Option(min=1.0, help="Seconds for one case.")] = 300.0,
     out: Annotated[
@@ -153,7 +186,9 @@ def time(
         Path | None,
         typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Configs to measure, at most.")] = 150,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Configs to measure at most, for all cases.")
+    ] = 150,
     case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Compilers at work at once (default: one a core).")
@@ -193,6 +228,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in _PACKAGES:
+            package = _PACKAGES[error.name]
+            print(f"error: this command needs {package}: pip install {package}", file=sys.stderr)
+            sys.exit(BAD_INPUT)
         from superopt.commands.bug import report_bug
 
         print(report_bug(error, sys.argv), file=sys.stderr)

@@ -43,7 +43,12 @@ class NoFusion(SuperoptError):  # noqa: N818
 
 
 class NoRepair(SuperoptError):  # noqa: N818
-    """A premature read cannot be corrected; the message names the term that prevents it."""
+    """A premature read cannot be corrected; the message names the term that prevents it.
+
+    ``carry``: the name of the fold that reads, where it is known.
+    """
+
+    carry: str = ""
 
 
 class NotEmittable(SuperoptError):  # noqa: N818

@@ -8,6 +8,8 @@ from superopt.tensor import Operand
 from superopt.tensor import Tensor
 from superopt.tensor import apply
 from superopt.tensor import known_axis
+from superopt.tensor import refuse
+from superopt.ugraph.grids import BY_NAME
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Size
@@ -65,6 +67,17 @@ def sigmoid(x: Operand) -> Tensor:
 def erf(x: Operand) -> Tensor:
     """The error function."""
     return apply(Fn.ERF, x)
+
+
+def round_to(x: Operand, dtype: str) -> Tensor:
+    """The nearest number that ``dtype`` (fp16, bf16, e4m3, e5m2, int8) holds, ties to even.
+
+    Beyond its largest number it is that one; infinities stay. It is part of what is computed:
+    no form drops, merges or moves it, except past a maximum or minimum.
+    """
+    if not isinstance(dtype, str) or dtype not in BY_NAME:
+        refuse(f"no rounding to {dtype!r}; to {', '.join(BY_NAME)} there is, named by a string")
+    return apply(BY_NAME[dtype], x)
 
 
 def abs(x: Operand) -> Tensor:  # noqa: A001  # the name that users of tensors expect

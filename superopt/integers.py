@@ -73,6 +73,15 @@ def integers(rule: Integers, shape: Sequence[int], seed: int) -> npt.NDArray[Any
             return found
 
 
+def reach(rule: Integers, length: int) -> tuple[int, int]:
+    """The smallest and the largest number that may be drawn; ``length``: of the last axis."""
+    match rule:
+        case Uniform(low=low, high=high):
+            return low, high
+        case Segments(count=count):
+            return 0, max(0, length - 1) if count > 1 else 0
+
+
 def _starts(length: int, count: int, random: np.random.Generator) -> list[int]:
     """First positions of segments, 0 among them; shorter axes have fewer segments."""
     inner = min(count, length) - 1

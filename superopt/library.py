@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from superopt.functions import erf
 from superopt.functions import exp
+from superopt.functions import index
 from superopt.functions import inf
 from superopt.functions import log
 from superopt.functions import maximum
 from superopt.functions import pi
 from superopt.functions import rsqrt
 from superopt.functions import sigmoid
+from superopt.functions import size
 from superopt.functions import sqrt
 from superopt.functions import tanh
 from superopt.functions import where
 from superopt.tensor import Operand
 from superopt.tensor import Tensor
+from superopt.tensor import known_axis
+from superopt.tensor import node_of
 from superopt.tensor import refuse
+from superopt.tensor import spoken
+from superopt.ugraph.scalar import Kind
 
 
 def softmax(x: Tensor, axis: str) -> Tensor:
@@ -93,6 +99,28 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))
     return 0.5 * x * (1 + erf(x * rsqrt(2)))
+
+
+def gather(x: Tensor, position: Operand, axis: str) -> Tensor:
+    """``x`` at a whole-numbered ``position`` on ``axis``, one for each of position's own axes.
+
+    0 where there is no such position. What stands at other positions does not matter.
+    """
+    at = node_of(position)
+    if at.kind is not Kind.INT:
+        refuse("gather takes whole numbers as positions; declare the tensor as int32")
+    if axis in at.axes:
+        refuse(f"the positions on {axis!r} vary over {axis!r} itself; give them another axis")
+    if node_of(x).kind is Kind.BOOL:
+        refuse("gather takes numbers; write gather(where(condition, 1, 0), ...) > 0")
+    if known_axis(axis) not in node_of(x).axes:
+        refuse(f"no axis {axis!r} to gather on; the tensor has {spoken(node_of(x).axes)}")
+    return where(index(axis) == position, x, 0).sum(axis)
+
+
+def argmax(x: Tensor, axis: str) -> Tensor:
+    """The lowest position on ``axis`` at which ``x`` is largest; ``size(axis)`` if x has NaN."""
+    return where(x == x.max(axis), index(axis), size(axis)).min(axis)
 
 
 def _finite_max(x: Tensor, axis: str) -> Tensor:

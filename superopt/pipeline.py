@@ -23,6 +23,7 @@ from superopt.examine import in_words
 from superopt.reference import check_reference
 from superopt.rewrite.forms import forms
 from superopt.rewrite.lowering import lowered
+from superopt.run import CANDIDATES
 from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Counts
@@ -32,7 +33,6 @@ from superopt.run import best
 from superopt.search.outcome import Built
 from superopt.search.space import SLACK
 from superopt.search.space import Search
-from superopt.search.space import search
 from superopt.search.structure import structures
 from superopt.spec import Spec
 from superopt.tune.outcome import Tuned
@@ -156,7 +156,7 @@ def search_function(
     clock = Clock(budget)
     interrupted = False
     program, names = canonical(spec.program)
-    scratch = directory / "candidates"
+    scratch = directory / CANDIDATES
     scratch.mkdir(exist_ok=True)
     with Runner() as runner, Compiler(jobs) as compiler:
         examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
@@ -252,7 +252,7 @@ class _CaseSearch:
             found = [lowered(f) for f in forms(self.examiner.program, FORMS, sizes=self.sizes)]
         self.listener.stage("building candidates")
         with self.clock.of("search"):
-            space = search(
+            space = Search(
                 found,
                 self.sizes,
                 self.case.storage,

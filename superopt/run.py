@@ -19,6 +19,8 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.verify.run.checks import Figure
 from superopt.verify.verdict import Verdict
 
+CANDIDATES = "candidates"  # in the directory of a run: the printed files, one a candidate
+
 
 class Stage(Enum):
     """How far a built candidate came."""

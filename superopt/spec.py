@@ -15,6 +15,7 @@ from superopt.case import bind
 from superopt.case import check_float_dtype
 from superopt.errors import SpecError
 from superopt.errors import SuperoptError
+from superopt.integers import reach
 from superopt.location import error_location
 from superopt.location import place
 from superopt.location import user_frame
@@ -205,14 +206,28 @@ def _check_storage(output: Output, node: Node, where: str | None) -> None:
 def _bound(cases: Sequence[Case], signature: Signature, dtype: str, where: str) -> tuple[Case, ...]:
     bound: list[Case] = []
     inputs = [p for p in signature.params if isinstance(p, Input) and p.order]
-    integers = [p.name for p in inputs if p.kind is Kind.INT]
+    integers = {p.name: p for p in inputs if p.kind is Kind.INT}
     for case in cases:
         if not isinstance(case, Case):
             raise SpecError(f"cases= holds Case(...) objects, got {case!r}", where)
         if case.name in {c.name for c in bound}:
             raise SpecError(f"two cases are named {case.name!r}", case.where or where)
         bound.append(bind(case, signature.axes, signature.scalars, dtype, integers))
+        for name in case.integers:
+            _check_fits(bound[-1], integers[name], case.where or where)
     return tuple(bound)
+
+
+def _check_fits(case: Case, tensor: Input, where: str) -> None:
+    """Raises a ``SpecError`` if ``tensor`` cannot hold what ``case`` says is drawn for it."""
+    bits = int((tensor.dtype or "int32").removeprefix("int"))
+    low, high = reach(case.integers[tensor.name], case.sizes[tensor.order[-1]])
+    if low < -(2 ** (bits - 1)) or high >= 2 ** (bits - 1):
+        raise SpecError(
+            f"case {case.name!r}: {tensor.name}={case.integers[tensor.name]!r} draws numbers from "
+            f"{low} to {high}, which {tensor.dtype} does not hold",
+            where,
+        )
 
 
 def _source(function: Function) -> tuple[str, int, str]:

@@ -147,6 +147,18 @@ class Tensor:
         """The smallest value over the named axes; +inf over an empty one."""
         return self._fold(Fn.MIN, axes)
 
+    def prod(self, *axes: str) -> Tensor:
+        """The product over the named axes; 1 over an empty one."""
+        return self._fold(Fn.MUL, axes)
+
+    def any(self, *axes: str) -> Tensor:
+        """Whether the condition holds anywhere along the named axes; not along an empty one."""
+        return self._ones("any")._fold(Fn.MAX, axes) > 0
+
+    def all(self, *axes: str) -> Tensor:
+        """Whether the condition holds all along the named axes; it does along an empty one."""
+        return self._ones("all")._fold(Fn.MIN, axes) > 0
+
     def mean(self, *axes: str) -> Tensor:
         """The sum over the named axes divided by the number of its terms."""
         total = self.sum(*axes)
@@ -155,6 +167,12 @@ class Tensor:
             count = count * Tensor(Size(axis))
         return total / count
 
+    def _ones(self, method: str) -> Tensor:
+        """1 where the condition holds, else 0, of which a maximum is "or" and a minimum "and"."""
+        if self.node.kind is not Kind.BOOL:
+            refuse(f"{method} takes truth values, not numbers; write (x != 0).{method}(...)")
+        return apply(Fn.WHERE, self, 1, 0)
+
     def _fold(self, fn: Fn, axes: tuple[str, ...]) -> Tensor:
         """Folds nested in the order in which the axes are named, the first innermost."""
         node = self.node
@@ -162,7 +180,10 @@ class Tensor:
         if not names:
             refuse(f"name the axes to fold over; the tensor has {spoken(self.axes)}")
         if node.kind is Kind.BOOL:
-            refuse("a fold takes numbers, not truth values; write where(condition, 1, 0)")
+            refuse(
+                "this fold takes numbers, not truth values; write where(condition, 1, 0), "
+                "or use any or all"
+            )
         for i, axis in enumerate(names):
             if axis in names[:i]:
                 refuse(f"axis {axis!r} is named twice in one fold")
@@ -203,12 +224,12 @@ class Tensor:
     __rmatmul__ = __matmul__
 
     def __floordiv__(self, other: object) -> Tensor:
-        refuse("// is not supported; / divides reals")
+        refuse("there is no //: / divides reals; pass whole quotients as an integer tensor")
 
     __rfloordiv__ = __floordiv__
 
     def __mod__(self, other: object) -> Tensor:
-        refuse("% is not supported")
+        refuse("there is no %: pass remainders as an integer tensor")
 
     __rmod__ = __mod__
 

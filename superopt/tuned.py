@@ -21,7 +21,7 @@ from superopt.tune.record import Machine
 from superopt.tune.space import Job
 from superopt.tune.space import Point
 from superopt.tune.space import Structure
-from superopt.tune.timing import Measured as Entry
+from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import Timing
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
@@ -145,9 +145,9 @@ def timing_of(machine: Machine, tuned: Iterable[Tuned], before: Timing) -> Timin
     return Timing(machine, tuple(entries), tuple(peers))
 
 
-def _entry(case: str, one: Measured) -> Entry:
+def _entry(case: str, one: Measured) -> MeasuredTime:
     outcome, figures = one.outcome, one.outcome.figures
-    return Entry(
+    return MeasuredTime(
         case=case,
         digest=one.digest,
         configs=one.point.launches,

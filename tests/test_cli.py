@@ -125,6 +125,30 @@ def test_usage_errors(cli):
     assert cli("search", SOFTMAX, "--jobs", "0").code == BAD_INPUT
 
 
+def test_a_package_that_is_missing_is_no_fault_of_ours():
+    code = (
+        "import sys\nsys.modules['z3'] = None\nsys.argv = ['superopt', 'prove']\n"
+        "from superopt.cli import main\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == BAD_INPUT
+    assert done.stderr == "error: this command needs z3-solver: pip install z3-solver\n"
+
+
+def test_the_package_is_a_command_too():
+    done = subprocess.run(
+        [sys.executable, "-m", "superopt", "--help"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == VERIFIED
+    assert "doctor" in done.stdout
+
+
 def test_bad_input_through_a_real_process():
     refused(superopt("search", "nowhere.py"), "error: no file 'nowhere.py'")
 

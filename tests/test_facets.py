@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from superopt.emit import scalar as printed
+from superopt.emit.runtime import ARITHMETIC
+from superopt.emit.torch_reference import ROUNDED
 from superopt.errors import NoRepair
 from superopt.repair.span import FINITE
 from superopt.repair.span import POSITIVE
@@ -19,6 +21,7 @@ from superopt.repair.symbolic import Reading
 from superopt.rewrite import show as words
 from superopt.rewrite.show import node_text
 from superopt.ugraph import floats
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -75,7 +78,7 @@ def test_every_constant_has_a_value():
 
 X, Y = Input("x", ("m",)), Input("y", ("m",))
 MOVING = State("producer", ())
-NO_LAW = {Fn.TANH, Fn.SIGMOID, Fn.ERF, *(fn for fn in Fn if fn.value.result is Kind.BOOL)}
+NO_LAW = {Fn.TANH, Fn.SIGMOID, Fn.ERF, *GRIDS, *(fn for fn in Fn if fn.value.result is Kind.BOOL)}
 LESS, NEVER = Map(Fn.LT, (X, Y)), Map(Fn.LT, (X, X))
 
 
@@ -150,6 +153,12 @@ def kind(value):
     return torch.bool if isinstance(value, bool) else torch.float64
 
 
+def printed_function(text):
+    scope = {"torch": torch, "math": math}
+    exec(text, scope)
+    return next(scope[name] for name in ("_nearest", "_rounded") if name in scope)
+
+
 def run(pattern, values):
     """What a printed pattern computes from ``values``."""
     names = "abc"[: len(values)]
@@ -158,6 +167,8 @@ def run(pattern, values):
         "math": math,
         "_div": lambda a, b: a / b,
         "_exp2": lambda a: 2.0**a,
+        "_nearest": printed_function(ARITHMETIC["_nearest"]),
+        "_rounded": printed_function(ROUNDED),
         "_log2": math.log2,
         "_sqrt": math.sqrt,
         "LOG2E": type("C", (), {"value": 1 / math.log(2)}),

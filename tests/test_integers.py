@@ -90,3 +90,30 @@ def test_a_case_keeps_rules_for_integer_tensors_only():
         ragged(Case("poor", m=4, n=8, x=Segments(2)))
     with pytest.raises(SpecError, match="does not bind size 'n'"):
         ragged(Case("poor", m=4, n=Segments(2)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rule", "good"),
+    [
+        ("int8", Uniform(-128, 127), True),
+        ("int8", Uniform(0, 128), False),
+        ("int8", Uniform(-129, 0), False),
+        ("int8", Segments(2), False),
+        ("int8", Segments(1), True),
+        ("int16", Segments(2), True),
+    ],
+)
+def test_a_tensor_holds_every_number_that_is_drawn_for_it(dtype, rule, good):
+    def made():
+        def kept(x, at):
+            return where(index("n") < at, x, 0)
+
+        plain = Annotated[Tensor, "m n"]
+        kept.__annotations__ = {"x": plain, "at": Annotated[Tensor, "m n", dtype], "return": plain}
+        return spec(cases=[Case("one", m=3, n=200, at=rule)])(kept)
+
+    if good:
+        assert made().cases[0].integers == {"at": rule}
+    else:
+        with pytest.raises(SpecError, match=r"case 'one': at=.* which int8 does not hold"):
+            made()

@@ -28,7 +28,7 @@ from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.examine import row_of
 from superopt.rewrite.forms import forms
-from superopt.search.space import search
+from superopt.search.space import Search
 from superopt.ugraph.names import canonical
 
 ROWS = [Case("c", mm=8192, nn=131072)]
@@ -132,7 +132,7 @@ def printed(one):
     (case,) = one.cases
     sizes = {ours: case.sizes[user] for ours, user in names.axes.items()}
     device = target("h200")
-    found = search(forms(program, 12, sizes=sizes), sizes, "bf16", device, 60)
+    found = Search(forms(program, 12, sizes=sizes), sizes, "bf16", device, 60)
     built = min((b for b in found if hasattr(b, "configs")), key=lambda b: b.estimate.us)
     user = names.back(built.graph)
     row = row_of(case, 0, tuple(names.back(c) for c in built.configs), device.arch)

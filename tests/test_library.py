@@ -19,6 +19,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input
 
+AT = Input("at", ("m",), "int32")
 X, W, B = Input("x", ("m", "n")), Input("w", ("n",)), Input("b", ("n",))
 x, w, b = Tensor(X), Tensor(W), Tensor(B)
 
@@ -102,3 +103,38 @@ def test_activations(values):
 def test_gelu_knows_its_approximations():
     with pytest.raises(SpecError, match=r"test_library\.py:\d+: approximate='sigmoid' is unknown"):
         library.gelu(x, approximate="sigmoid")
+
+
+@given(masked_rows, st.data())
+def test_gather_reads_one_position_or_nothing(values, data):
+    m, n = values.shape
+    at = np.array(data.draw(st.lists(st.integers(-1, n), min_size=m, max_size=m)))
+    node = library.gather(x, Tensor(AT), "n").node
+    program = Program("p", (X, AT), (Store("out", ("m",), None, node),))
+    arrays, sizes = {"x": values, "at": at}, {"m": m, "n": n}
+    got = evaluate_program(program, FloatDomain(np.float64), arrays, sizes)["out"]
+    want = [row[i] if 0 <= i < n else 0 for row, i in zip(values, at, strict=True)]
+    np.testing.assert_array_equal(got, want)
+
+
+@given(masked_rows)
+def test_argmax_is_the_lowest_position(values):
+    np.testing.assert_array_equal(value_of(library.argmax(x, "n"), values), values.argmax(1))
+
+
+def test_gather_takes_positions_of_another_axis():
+    with pytest.raises(SpecError, match="whole numbers as positions"):
+        library.gather(x, w, "n")
+    with pytest.raises(SpecError, match="vary over 'n' itself"):
+        library.gather(x, Tensor(Input("at", ("n",), "int32")), "n")
+
+
+def test_gather_says_what_it_reads_from():
+    with pytest.raises(SpecError, match="no axis 'n' to gather on; the tensor has 'm'"):
+        library.gather(x.max("n"), Tensor(AT), "n")
+    with pytest.raises(SpecError, match="gather takes numbers; write"):
+        library.gather(x > 0, Tensor(AT), "n")
+
+
+def test_gather_at_a_constant_position():
+    np.testing.assert_array_equal(value_of(library.gather(x, 1, "n"), np.eye(3)), [0, 1, 0])

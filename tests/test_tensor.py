@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,7 @@ from superopt.tensor import Tensor
 from superopt.tensor import tracing
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.grids import BY_NAME
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Const
@@ -89,6 +91,26 @@ def test_folds():
     np.testing.assert_allclose(value_of(x.mean("n m")), wx.mean())
     np.testing.assert_allclose(value_of(x.mean("n")), wx.mean(1))
     assert x.sum("m n").node is Reduce(Fn.ADD, "n", Reduce(Fn.ADD, "m", X))
+    np.testing.assert_allclose(value_of(x.prod("n")), wx.prod(1))
+    np.testing.assert_array_equal(value_of((x > 1).any("n")), (wx > 1).any(1))
+    np.testing.assert_array_equal(value_of((x < 1).all("n m")), (wx < 1).all())
+
+
+def test_folds_over_nothing():
+    x = Tensor(X)
+    folds = {"prod": (x.prod("n"), 1), "any": ((x > 0).any("n"), 0), "all": ((x > 0).all("n"), 1)}
+    stores = tuple(Store(name, ("m",), None, fold.node) for name, (fold, _) in folds.items())
+    arrays, sizes = {"x": np.zeros((2, 0))}, {"m": 2, "n": 0}
+    found = evaluate_program(Program("p", (X,), stores), FloatDomain(np.float64), arrays, sizes)
+    assert {k: v.tolist() for k, v in found.items()} == {k: [w, w] for k, (_, w) in folds.items()}
+
+
+def test_conditions_and_numbers_have_their_own_folds():
+    x = Tensor(X)
+    with pytest.raises(SpecError, match=r"any takes truth values, not numbers"):
+        x.any("n")
+    with pytest.raises(SpecError, match=r"numbers, not truth values.* any or all"):
+        (x > 0).prod("n")
 
 
 FUNCTIONS = {
@@ -114,11 +136,26 @@ def test_every_scalar_function_can_be_written():
     x, y = Tensor(X), Tensor(Y)
     condition = ~((x < y) & (x <= 1) | (y == 2))
     arithmetic = so.maximum(x, y) + so.minimum(x, 0) - x * y / 2
-    others = [*FUNCTIONS, *POSITIVE, so.erf]
+    roundings = [lambda x, name=name: so.round_to(x, name) for name in BY_NAME]
+    others = [*FUNCTIONS, *POSITIVE, so.erf, *roundings]
     written = {n.node.fn for n in (f(x) for f in others)}
     for node in so.where(condition, arithmetic, 0).node, *(f(x).node for f in others):
         written |= {n.fn for n in _maps(node)}
     assert written == set(Fn)
+
+
+@pytest.mark.parametrize("dtype", ["fp8", None, ["bf16"]])
+def test_a_rounding_needs_a_known_dtype(dtype):
+    message = re.escape(f"no rounding to {dtype!r}; to fp16, bf16, e4m3, e5m2, int8")
+    with pytest.raises(SpecError, match=message):
+        so.round_to(Tensor(X), dtype)
+
+
+def test_a_rounding_takes_numbers():
+    with pytest.raises(
+        SpecError, match=r"test_tensor\.py:\d+: .* number by where\(condition, 1, 0"
+    ):
+        so.round_to(Tensor(X) > 0, "bf16")
 
 
 def _maps(node):

@@ -12,9 +12,9 @@ from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.spec import Spec
 from superopt.tune.bench import GRAPH
-from superopt.tune.bench_apart import OURS
 from superopt.tune.bench_apart import in_process
-from superopt.tune.bench_job import Job
+from superopt.tune.bench_job import OURS
+from superopt.tune.bench_job import BenchJob
 from superopt.tune.peers import chosen
 from superopt.tune.peers import load_peers
 from superopt.tune.timing import PeerTime
@@ -61,7 +61,7 @@ def _peers(run: Run, result: CaseRun, spec: Spec, rivals: Rivals) -> list[PeerTi
     assert run.kernel is not None
     case = result.case
     declared = load_peers(rivals.file, spec.name) if rivals.file else {}
-    job = Job(
+    job = BenchJob(
         kernel=str(run.kernel.resolve()),
         function=spec.name,
         spec=f"{Path(spec.file).resolve()}:{spec.name}",

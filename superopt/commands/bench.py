@@ -26,14 +26,14 @@ from superopt.loading import load
 from superopt.tune.bench import MODES
 from superopt.tune.bench_apart import Processes
 from superopt.tune.bench_apart import in_process
-from superopt.tune.bench_job import Job
-from superopt.tune.bench_job import bare_case
+from superopt.tune.bench_job import OURS
+from superopt.tune.bench_job import BenchJob
+from superopt.tune.machine import NO_GPU
 from superopt.tune.peers import chosen
 from superopt.tune.peers import load_peers
 from superopt.ugraph.text import show
 
 SCHEMA = 1
-DEFAULT_DTYPE = "bf16"
 BOTH = "both"
 _CLOCKS = {"clocks.sm": "sm_mhz", "temperature.gpu": "celsius", "power.draw": "watts"}
 
@@ -76,13 +76,15 @@ def run_bench(
         raise UserError(f"{kernel}: no such kernel file")
     if out is not None and not out.parent.is_dir():
         raise UserError(f"--out {out}: no directory {out.parent}")
+    if out is not None and out.is_dir():
+        raise UserError(f"--out {out}: is a directory; figures go into a file")
     subject = from_spec(spec) if spec else from_certificate(kernel)
     selected = selected_cases(subject, cases)
     declared = load_peers(peers, subject.function) if peers else {}
     wanted = [name.strip() for name in against.split(",") if name.strip()]
     names = chosen(wanted, declared, subject.has_reference)
     if (gpu := _gpu()) is None:
-        print("no GPU: kernels can only be timed where torch sees one", file=sys.stderr)
+        print(f"{kernel}: not timed: {NO_GPU}", file=sys.stderr)
         return NONE_FOUND
     console = console_of()
     record: dict[str, Any] = {
@@ -97,7 +99,7 @@ def run_bench(
     }
     target = device_of("auto").name
     for case in selected:
-        job = Job(
+        job = BenchJob(
             kernel=str(kernel.resolve()),
             function=subject.function,
             spec=subject.spec,
@@ -113,6 +115,7 @@ def run_bench(
             rounds=rounds,
             target=target,
             skip={},
+            integers={n: str(rule) for n, rule in case.integers.items()},
         )
         before = clocks()
         answer = processes.answer(job, seconds) if processes else in_process(job, seconds)
@@ -148,7 +151,7 @@ def from_spec(spec: str) -> Subject:
 
 
 def from_certificate(kernel: Path) -> Subject:
-    """What the certificate beside ``kernel`` says: the algebra, and one case for each row.
+    """What the certificate beside ``kernel`` says: the algebra, and its cases.
 
     Raises:
         UserError: there is no readable certificate.
@@ -156,18 +159,9 @@ def from_certificate(kernel: Path) -> Subject:
     if not certificate_path(kernel).exists():
         raise UserError(f"{kernel}: no certificate beside it; give --spec FILE:FUNCTION")
     claims = read_certificate(kernel)
-    cases: dict[str, Case] = {}
-    for row in claims.rows:
-        case = bare_case(
-            claims.program,
-            row.name,
-            dict(row.sizes),
-            row.dtype or DEFAULT_DTYPE,
-            row.tf32,
-            claims.scalars,
-        )
-        cases.setdefault(row.name, case)
-    return Subject(claims.program.name, tuple(cases.values()), "", show(claims.program), False)
+    if not claims.cases:
+        raise UserError(f"{kernel}: its certificate names no cases; give --spec FILE:FUNCTION")
+    return Subject(claims.program.name, claims.cases, "", show(claims.program), False)
 
 
 def selected_cases(subject: Subject, names: Sequence[str]) -> tuple[Case, ...]:
@@ -187,7 +181,7 @@ def selected_cases(subject: Subject, names: Sequence[str]) -> tuple[Case, ...]:
 
 def timed(entry: Mapping[str, Any], modes: Sequence[str]) -> bool:
     """Whether the kernel passed its check in a case and has a time in every mode."""
-    ours = [r for r in entry["rows"] if r["name"] == "superopt" and "us" in r]
+    ours = [r for r in entry["rows"] if r["name"] == OURS and "us" in r]
     return {r["mode"] for r in ours} == set(modes)
 
 

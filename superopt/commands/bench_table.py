@@ -8,14 +8,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from superopt.tune.bench_apart import OURS
+from superopt.commands.console import line_console
+from superopt.tune.bench_job import OURS
 
 WIDTH = 160  # of output that is no terminal
 
 
 def console_of() -> Console:
     """One row, one line: where nobody says how wide the output is, it is wide enough."""
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = line_console()
     if not console.is_terminal:
         console.width = WIDTH
     return console

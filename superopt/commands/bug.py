@@ -6,8 +6,9 @@ import json
 import platform
 import tempfile
 import traceback
-from importlib.metadata import version
 from pathlib import Path
+
+from superopt.versions import version_of
 
 
 def report_bug(error: BaseException, argv: list[str]) -> str:
@@ -20,7 +21,7 @@ def report_bug(error: BaseException, argv: list[str]) -> str:
     repro = {
         "command": argv,
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("superopt", "torch", "triton", "sympy")},
+        "versions": {name: version_of(name) for name in ("superopt", "torch", "triton", "sympy")},
         "traceback": traceback.format_exception(error),
         "files": {str(p): p.read_text() for p in specs if p.is_file()},
     }

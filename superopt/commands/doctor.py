@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
+from importlib.util import find_spec
 
 from rich.console import Console
 from rich.table import Table
 
 from superopt.device import TARGETS
 from superopt.device import target
+from superopt.versions import MISSING
+from superopt.versions import version_of
 
 # README.md holds the same list; a test compares them.
 NOT_SUPPORTED = (
@@ -34,10 +35,15 @@ NOT_SUPPORTED = (
         "a kernel walks one axis at a time; an axis that a product folds inside another walk is "
         "kept whole, up to 256 positions, else the operator is cut into several kernels",
     ),
-    ("grouped queries in one matrix tile", "group axes work, but their rows are not packed"),
-    ("warp roles, TMA, explicit shared memory", "Triton's compiler decides these"),
+    (
+        "warp roles, explicit shared memory",
+        "Triton's compiler decides these; tensor descriptors (TMA) are tried where kernels are "
+        "timed",
+    ),
     ("several GPUs", "one kernel file runs on one device"),
 )
+
+_SEARCH_NEEDS = (("z3", "z3-solver"), ("sympy", "sympy"))  # module, package
 
 
 def run_doctor() -> int:
@@ -56,10 +62,8 @@ def _packages() -> Table:
     table = Table("package", "version", title="installed")
     table.add_row("python", platform.python_version())
     for name in ("superopt", "torch", "triton", "numpy", "sympy", "z3-solver", "optuna"):
-        try:
-            table.add_row(name, version(name))
-        except PackageNotFoundError:
-            table.add_row(name, "[red]missing[/red]")
+        found = version_of(name)
+        table.add_row(name, f"[red]{found}[/red]" if found == MISSING else found)
     return table
 
 
@@ -68,7 +72,11 @@ def _abilities() -> Table:
 
     gpu = torch.cuda.is_available()
     table = Table("ability", "here", title="what this machine can do")
-    table.add_row("search, repair, proofs, printing", "yes")
+    lacking = [p for m, p in _SEARCH_NEEDS if find_spec(m) is None]
+    table.add_row(
+        "search, repair, proofs, printing",
+        f"no: pip install {' '.join(lacking)}" if lacking else "yes",
+    )
     table.add_row("run kernels in Triton's interpreter (fp32, fp16)", "yes")
     linux = sys.platform == "linux"
     table.add_row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,26 @@ from superopt.report.directory import FILE
 from superopt.report.record import read
 
 
-def run_explain(path: Path) -> int:
-    """Explain the run in directory ``path``, or the run beside kernel file ``path``; 0."""
+def run_repairs(paths: Sequence[Path], times: bool) -> int:
+    """Print the page of the repairs of the specs in ``paths`` (files, or folders of them); 0."""
+    from superopt.report.repairs import page
+
+    files: list[str] = []
+    for path in paths:
+        found = sorted(path.glob("*.py")) if path.is_dir() else [path]
+        if not found:
+            raise UserError(f"{path}: no spec file (*.py) in this folder")
+        files += map(str, found)
+    print(page(files, times=times), end="")
+    return 0
+
+
+def run_explain(paths: Sequence[Path], times: bool = False) -> int:
+    """Explain the run in a directory, or the run beside a kernel file; 0."""
+    if times or len(paths) > 1:
+        what = "--times is" if times else "several paths are"
+        raise UserError(f"{what} for --repairs; a run is explained with `superopt explain RUN`")
+    (path,) = paths
     if not path.exists():
         raise UserError(f"{path}: no such run or kernel file")
     file = (path if path.is_dir() else path.parent) / FILE

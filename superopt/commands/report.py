@@ -5,16 +5,15 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Console
-
+from superopt.commands.console import line_console
 from superopt.errors import UserError
 from superopt.report.directory import FILE
+from superopt.report.directory import REPORT
 from superopt.report.directory import claim
 from superopt.report.markdown import report
 from superopt.report.record import read
 from superopt.report.restore import run_from
 
-MARKDOWN = "report.md"
 PAGE = "report.html"
 _NEEDS = {"jinja2": "jinja2", "matplotlib": "matplotlib"}
 
@@ -38,15 +37,15 @@ def run_report(path: Path, out: Path | None) -> int:
     from superopt.report.page import page
 
     text = page(run)
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = line_console()
     if out is not None:
         _write(out, text)
         console.print(f"{run.name}: {out}")
         return 0
-    _write(directory / MARKDOWN, report(run))
+    _write(directory / REPORT, report(run))
     _write(directory / PAGE, text)
-    claim(directory, MARKDOWN, PAGE)
-    console.print(f"{run.name}: {directory / MARKDOWN}, {directory / PAGE}")
+    claim(directory, REPORT, PAGE)
+    console.print(f"{run.name}: {directory / REPORT}, {directory / PAGE}")
     return 0
 
 

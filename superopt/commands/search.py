@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from superopt.commands.against import Rivals
 from superopt.commands.against import best_peer
 from superopt.commands.against import check_rivals
 from superopt.commands.against import with_peers
+from superopt.commands.console import line_console
 from superopt.device import Device
 from superopt.device import target as device_of
 from superopt.errors import BAD_INPUT
@@ -30,6 +30,7 @@ from superopt.errors import UserError
 from superopt.loading import load
 from superopt.pipeline import Budget
 from superopt.pipeline import search_function
+from superopt.report.directory import REPORT
 from superopt.report.directory import STORE
 from superopt.report.directory import check_directory
 from superopt.report.directory import check_parent
@@ -51,44 +52,38 @@ from superopt.tune.session import Session
 from superopt.tune.session import cores
 from superopt.tune.session import local
 from superopt.ugraph.text import digest
+from superopt.versions import version_of
 
 DEFAULT_OUT = Path("runs")
-REPORT = "report.md"
 JOBS = 2  # compilers of a search that times nothing
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is the same for every function of a search."""
-
-    device: Device
-    budget: Budget
-    seed: int
-    jobs: int
-    finalists: int | None = None
-    timing: Timing | None = None
-    rivals: Rivals | None = None
-
-
-@dataclass(frozen=True)
-class Timing:
-    """How winners are timed: on ``machine``, with at most ``trials`` Configs a function. ``store``:
-    None means beside the run."""
-
-    machine: Machine
-    trials: int
-    store: Path | None
+NO_GPU_WORDS = "no GPU"
 
 
 @dataclass(frozen=True)
 class TimingOptions:
-    """What the command line says of timing."""
+    """What the command line says of timing. ``store``: None means beside the run. ``trials``: at
+    most so many Configs a function."""
 
     store: Path | None = None
     trials: int = TRIALS
     wanted: bool = True
     peers: Path | None = None
     against: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for every function of a search. ``machine``: where winners are timed, None
+    if they are not."""
+
+    device: Device
+    budget: Budget
+    seed: int
+    jobs: int
+    finalists: int | None
+    options: TimingOptions
+    machine: Machine | None
+    rivals: Rivals | None
 
 
 def run_search(
@@ -108,14 +103,15 @@ def run_search(
     Raises:
         UserError: the input is wrong; then nothing was searched or written.
     """
-    settings = Settings(device_of(target), parse_budget(budget), seed, jobs or JOBS, finalists)
+    device, limits = device_of(target), parse_budget(budget)
     chosen = select(target_file, load(target_file), cases)
     directories = directories_of([s for s, _ in chosen], out)
-    console = Console(highlight=False, soft_wrap=True, markup=False)
-    timing, why = _timing(options or TimingOptions(), settings.device)
-    rivals = _rivals(options or TimingOptions(), [s for s, _ in chosen])
-    if timing is not None:
-        settings = replace(settings, timing=timing, rivals=rivals, jobs=jobs or cores())
+    console = line_console()
+    options = options or TimingOptions()
+    machine, why = _machine(options, device)
+    rivals = _rivals(options, [s for s, _ in chosen])
+    jobs = jobs or (JOBS if machine is None else cores())
+    settings = Settings(device, limits, seed, jobs, finalists, options, machine, rivals)
     codes: list[int] = []
     began = time.monotonic()
     with Progress(console, quiet) as progress:
@@ -154,10 +150,11 @@ def search_into(
     try:
         with ExitStack() as stack:
             session = None
-            if (timing := settings.timing) is not None:
-                store = timing.store or directory.absolute().parent / STORE
+            if settings.machine is not None:
+                store = settings.options.store or directory.absolute().parent / STORE
+                trials = settings.options.trials
                 session = stack.enter_context(
-                    Session(store, timing.machine, settings.device, timing.trials, settings.seed)
+                    Session(store, settings.machine, settings.device, trials, settings.seed)
                 )
             run = search_function(
                 spec,
@@ -171,7 +168,7 @@ def search_into(
                 session,
                 settings.finalists,
             )
-        if settings.rivals is not None and not run.interrupted:
+        if settings.machine and settings.rivals and not run.interrupted:
             progress.stage("timing the peers")
             try:
                 run = with_peers(run, spec, settings.rivals)
@@ -188,15 +185,14 @@ def search_into(
     return replace(run, directory=directory, kernel=kernel)
 
 
-def _timing(options: TimingOptions, device: Device) -> tuple[Timing | None, str]:
-    """How winners are timed, or None and why they are not."""
+def _machine(options: TimingOptions, device: Device) -> tuple[Machine | None, str]:
+    """Where winners are timed, or None and why they are not."""
     if not options.wanted:
         return None, "--no-time"
     try:
-        machine = local(device)
+        return local(device), ""
     except UserError as error:
-        return None, "no GPU" if error.message == NO_GPU else error.message
-    return Timing(machine, options.trials, options.store), ""
+        return None, NO_GPU_WORDS if error.message == NO_GPU else error.message
 
 
 def _rivals(options: TimingOptions, specs: Sequence[Spec]) -> Rivals | None:
@@ -286,7 +282,7 @@ def head(spec: Spec) -> dict[str, Any]:
             "source": spec.source_text,
         },
         "versions": {
-            name: version(name) for name in ("superopt", "torch", "triton", "sympy", "z3-solver")
+            name: version_of(name) for name in ("superopt", "torch", "triton", "sympy", "z3-solver")
         },
     }
 
@@ -316,6 +312,8 @@ def conclude(console: Console, run: Run, why: str) -> None:
     console.print(f"  report  {run.directory / REPORT}")
     console.print(f"  next    python {run.kernel}        (self-test)")
     console.print(f"          superopt verify {run.kernel}")
+    if why == NO_GPU_WORDS:
+        console.print(f"          superopt time {run.directory}        (on a machine with a GPU)")
 
 
 def _time_in_words(run: Run, result: CaseRun) -> str:

@@ -20,12 +20,14 @@ from superopt.assemble import assemble
 from superopt.certificate import Certificate
 from superopt.certificate import changed
 from superopt.certificate import read_certificate
+from superopt.commands.console import line_console
 from superopt.device import target as device_of
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.examine import Examiner
 from superopt.report.directory import FILE
+from superopt.report.directory import REPORT
 from superopt.report.directory import STORE
 from superopt.report.directory import discard
 from superopt.report.directory import files_of
@@ -38,8 +40,10 @@ from superopt.report.record import write
 from superopt.report.restore import run_from
 from superopt.report.tuning import in_a_line
 from superopt.report.tuning import print_tuning
+from superopt.run import CANDIDATES
 from superopt.run import CaseRun
 from superopt.run import Run
+from superopt.tune.machine import NO_GPU
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import Machine
 from superopt.tune.session import Session
@@ -53,8 +57,6 @@ from superopt.ugraph.names import canonical
 from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
 
-REPORT = "report.md"
-CANDIDATES = "candidates"
 HEAD = ("spec", "versions")  # what run.json says of the spec and the tools of its search
 
 
@@ -83,7 +85,7 @@ def run_time(
     record = read(directory / FILE)
     run = run_from(record, directory)
     chosen = selected(run, names)
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = line_console()
     if run.kernel is None:
         console.print(f"{run.name}: no verified kernel, so nothing to time; search again")
         return NONE_FOUND
@@ -94,6 +96,8 @@ def run_time(
         machine = local(device)
     except UserError as error:  # the run is fine, the machine cannot time it
         console.print(f"{run.name}: not timed: {error}")
+        if error.message == NO_GPU:
+            console.print(f"  copy {directory} to a machine with one, and superopt time it there")
         return NONE_FOUND
     check_machine(run, chosen, machine)
     where = store or directory.absolute().parent / STORE

@@ -11,6 +11,7 @@ from superopt.assemble import execute_again
 from superopt.certificate import Certificate
 from superopt.certificate import changed
 from superopt.certificate import read_certificate
+from superopt.commands.console import line_console
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.examine import claims_in_words
@@ -29,7 +30,7 @@ def run_verify(kernel: Path) -> int:
     Raises:
         UserError: one of its files is missing or unreadable.
     """
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = line_console()
     if different := changed(kernel):
         console.print(f"FAILED: {different[0]} is not as it was verified; nothing was run")
         return NONE_FOUND

@@ -1,7 +1,6 @@
 """How nodes are printed inside a kernel: one rule for each kind of node.
 
-A node is printed where it can first be computed: outside of the walk in hand if nothing below
-it varies over that walk. It gets a variable if it is used more than once, else it is printed
+It gets a variable, in the scope where it belongs, if it is used more than once; else it is printed
 into its user.
 """
 
@@ -14,6 +13,7 @@ from superopt.emit.distance import converted
 from superopt.emit.kernel import TRITON_DTYPES
 from superopt.emit.number import is_pure
 from superopt.emit.program import Frame
+from superopt.emit.room import widened
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import FOLD_NEEDS
 from superopt.emit.scalar import FOLDS
@@ -22,14 +22,13 @@ from superopt.emit.scalar import TRITON
 from superopt.emit.scalar import exact
 from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
+from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
-from superopt.emit.writer import Writer
 from superopt.errors import NotEmittable
 from superopt.ugraph.contraction import MatrixProduct
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
-from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Index
@@ -43,81 +42,18 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
-from superopt.ugraph.walk import children
-from superopt.ugraph.walk import topo
-from superopt.ugraph.walk import uses
 
 MOST = 4  # an expression of more operations gets a variable
 COMPARISONS = (Fn.LT, Fn.LE, Fn.EQ)
 LOGIC = (Fn.AND, Fn.OR, Fn.NOT)
 
 
-class Expressions:
-    """Prints nodes into the lines of a ``Frame`` and remembers what is already there."""
+class Expressions(Scopes):
+    """Prints nodes into the lines of a ``Frame``; what is already there is not printed again."""
 
     def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
-        self.frame = frame
-        self._uses = uses(roots)
-        self._outer: dict[object, Value] = {}
-        self._inner: dict[object, Value] = {}
-        self._walk: Walk | None = None
-        self._varies: dict[Node, bool] = {}
+        super().__init__(frame, roots)
         self._outside = 0  # how many values outside of the walk in hand are being printed
-        self._count = 0
-        self._local: list[str] = []  # variables of the loop in hand
-
-    def count(self, roots: Sequence[Node]) -> None:
-        """From now on ``roots`` say which nodes are used more than once."""
-        self._uses = uses(roots)
-
-    # Walks.
-
-    def enter(self, walk: Walk) -> None:
-        """From now on nodes that vary over ``walk`` are printed into its body."""
-        self._walk, self._inner, self._varies, self._local = walk, {}, {}, []
-
-    def leave(self) -> None:
-        """Forgets the body of the walk: what was printed there is not known behind it."""
-        self._walk, self._inner, self._varies = None, {}, {}
-
-    def forget(self) -> None:
-        """Lets the loop to come, over other tiles of the same walk, take the last one's names."""
-        self.frame.names.release(self._local)
-        self._count = 0
-
-    def local(self, wish: str) -> str:
-        """A variable of the loop in hand."""
-        name = self.frame.names.fresh(wish)
-        self._local.append(name)
-        return name
-
-    def varies(self, node: Node) -> bool:
-        """Whether ``node`` can change from tile to tile of the walk in hand.
-
-        It is asked of any node, for a matrix product regroups factors into nodes of its own.
-        """
-        if self._walk is None:
-            return False
-        for one in topo([node]) if node not in self._varies else ():
-            if one in self._varies:
-                continue
-            match one:
-                case Index(axis=axis):
-                    found = axis == self._walk.axis
-                case Input(order=order):
-                    found = self._walk.axis in order
-                case State(carry=carry):
-                    found = carry in self._walk.components
-                case _:
-                    found = any(self._varies[c] for c in children(one))
-            self._varies[one] = found
-        return self._varies[node]
-
-    def define(self, node: Node, value: Value) -> None:
-        """Says what a ``State`` is called from here on."""
-        self._place(node)[node] = value
-
-    # Values.
 
     def value(self, node: Node) -> Value:
         """``node`` as an expression of its own kind (floats in fp32)."""
@@ -151,13 +87,6 @@ class Expressions:
         if is_pure(node):
             return self._passed(node)
         return converted(self, node)
-
-    def assign(self, node: Node, value: Value, wish: str | None = None) -> Value:
-        """Gives ``value`` a variable in the lines where ``node`` belongs."""
-        lines, wish = self._lines(node), wish or self._wish(node)
-        name = self.local(wish) if lines is self.frame.inner else self.frame.names.fresh(wish)
-        lines.line(f"{name} = {value.text}")
-        return Value(name, value.dims, value.kind)
 
     def loaded(self, node: Input) -> Value:
         """The tile of a tensor in its storage dtype; lanes that do not exist hold 0."""
@@ -194,27 +123,6 @@ class Expressions:
         if onto is None or inside:
             return value
         return Value(f"{onto.along(dims)} + {value.text}", dims, Kind.REAL, closed=False)
-
-    def _place(self, node: Node) -> dict[object, Value]:
-        return self._inner if self.varies(node) else self._outer
-
-    def _lines(self, node: Node) -> Writer:
-        if self.varies(node):
-            assert self.frame.inner is not None
-            return self.frame.inner
-        return self.frame.lines
-
-    def _wish(self, node: Node) -> str:
-        self._count += 1
-        match node:
-            case Map(fn=fn):
-                return f"{fn.symbol}_{self._count}"
-            case Reduce(fn=fn):
-                return f"{'sum' if fn is Fn.ADD else fn.symbol}_{self._count}"
-            case Input(name=name):
-                return f"{name}_real"
-            case _:
-                return f"value_{self._count}"
 
     def _print(self, node: Node) -> Value:
         match node:
@@ -307,6 +215,9 @@ class Expressions:
             values = [self._as(Kind.INT if whole else Kind.REAL, a) for a in node.args]
         else:
             values = [self._as(node.kind, a) for a in node.args]
+        if (at := widened(node)) is not None:
+            text = f"tl.cast({values[at].text}, tl.int64)"
+            values[at] = Value(text, values[at].dims, Kind.INT)
         if need := NEEDS.get(fn):
             self.frame.helpers[need] = None
         if fn in (Fn.EXP, Fn.TANH, Fn.SIGMOID):

@@ -25,6 +25,7 @@ from superopt.emit.scalar import HELPERS
 from superopt.emit.scalar import VALUES
 from superopt.emit.self_test import print_self_test
 from superopt.emit.torch_reference import EXTREME
+from superopt.emit.torch_reference import ROUNDED
 from superopt.emit.torch_reference import print_reference
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
@@ -122,6 +123,7 @@ def emit(
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
         EXTREME if "_fold(" in reference else "",
+        ROUNDED if "_rounded(" in reference else "",
         reference,
         print_self_test(program, names, printed),
     ]

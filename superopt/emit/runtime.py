@@ -201,6 +201,16 @@ def _div(a, b):
     return a / b
 
 ''',
+    "_nearest": '''
+
+def _nearest(a, bits, least, lowest, largest):
+    """a rounded to the nearest number of a format; infinities stay."""
+    if not math.isfinite(a):
+        return a
+    step = math.ldexp(1.0, max(math.frexp(a)[1] - 1, least) - bits)
+    return min(max(round(a / step) * step, lowest), largest)
+
+''',
     "_sqrt": """
 
 def _sqrt(a):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -30,6 +31,8 @@ TRITON: dict[Fn, str] = {
     Fn.TANH: "_tanh({0})",
     Fn.SIGMOID: "_sigmoid({0})",
     Fn.ERF: "tl.erf({0})",
+    **{fn: f"_round_to({{0}}, {grid.text})" for fn, grid in GRIDS.items()},
+    Fn.ROUND_BF16: "_round_to_bf16({0})",  # its grid reaches as far as fp32's
     Fn.LT: "{0} < {1}",
     Fn.LE: "{0} <= {1}",
     Fn.EQ: "{0} == {1}",
@@ -55,6 +58,7 @@ PYTHON: dict[Fn, str] = {
     Fn.TANH: "math.tanh({0})",
     Fn.SIGMOID: "_div(1.0, 1.0 + _exp2(-({0}) * LOG2E.value))",
     Fn.ERF: "math.erf({0})",
+    **{fn: f"_nearest({{0}}, {grid.text})" for fn, grid in GRIDS.items()},
     Fn.AND: "{0} and {1}",
     Fn.OR: "{0} or {1}",
     Fn.NOT: "not {0}",
@@ -76,13 +80,14 @@ TORCH: dict[Fn, str] = {
     Fn.TANH: "torch.tanh({0})",
     Fn.SIGMOID: "torch.sigmoid({0})",
     Fn.ERF: "torch.erf({0})",
+    **{fn: f"_rounded({{0}}, {grid.text})" for fn, grid in GRIDS.items()},
     Fn.WHERE: "torch.where({0}, {1}, {2})",
 }
 
 # Functions whose pattern is one call or one name: no parentheses around it are ever needed.
 CLOSED = frozenset(
     {Fn.MAX, Fn.MIN, Fn.ABS, Fn.EXP, Fn.EXP2, Fn.LOG2, Fn.SQRT, Fn.RSQRT, Fn.TANH, Fn.SIGMOID}
-    | {Fn.ERF, Fn.WHERE}
+    | {Fn.ERF, Fn.WHERE, *GRIDS}
 )
 
 VALUES = {
@@ -122,10 +127,34 @@ def _sigmoid(x):
     """1 / (1 + exp(-x)); an overflow to infinity gives the right limit 0."""
     return 1.0 / (1.0 + tl.exp2(-x * LOG2E))
 ''',
+    "_round_to": '''@triton.jit
+def _round_to(
+    x, bits: tl.constexpr, least: tl.constexpr, lowest: tl.constexpr, largest: tl.constexpr
+):
+    """The nearest number of a format; infinities stay. The sum with a number 1.5 * 2**(23 - bits)
+    times as large as the power of two below x has no room for the digits that go."""
+    near = tl.maximum(x, lowest, propagate_nan=tl.PropagateNan.ALL)
+    near = tl.minimum(near, largest, propagate_nan=tl.PropagateNan.ALL)
+    power = (near.to(tl.int32, bitcast=True) & 0x7F800000).to(tl.float32, bitcast=True)
+    large = tl.maximum(power, 2.0**least) * (1.5 * 2.0 ** (23 - bits))
+    near = (near + large) - large
+    return tl.where(tl.abs(x) == float("inf"), x, near)
+''',
+    "_round_to_bf16": '''@triton.jit
+def _round_to_bf16(x):
+    """The nearest number of bf16, at most its largest; infinities stay. The digits that go are
+    added up to a carry, or not."""
+    bits = x.to(tl.int32, bitcast=True)
+    near = (bits + 0x7FFF + ((bits >> 16) & 1)) & -0x10000
+    far = (bits & 0x7FFFFFFF) > 0x7F7F0000
+    near = tl.where(far, (bits & -0x80000000) | 0x7F7F0000, near).to(tl.float32, bitcast=True)
+    return tl.where(tl.abs(x) < float("inf"), near, x)
+''',
 }
 
 # Which helpers a function needs, pointwise and as a fold.
-NEEDS = {Fn.TANH: "_tanh", Fn.SIGMOID: "_sigmoid"}
+NEEDS = {Fn.TANH: "_tanh", Fn.SIGMOID: "_sigmoid", **dict.fromkeys(GRIDS, "_round_to")}
+NEEDS[Fn.ROUND_BF16] = "_round_to_bf16"
 FOLDS = {
     Fn.ADD: "tl.sum({0}, axis={1})",
     Fn.MUL: "tl.reduce({0}, {1}, _mul)",

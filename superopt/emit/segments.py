@@ -19,6 +19,8 @@ from dataclasses import replace
 
 from superopt.emit.expression import Expressions
 from superopt.emit.program import Frame
+from superopt.emit.room import LINEAR
+from superopt.emit.room import wide
 from superopt.emit.scalar import TRITON
 from superopt.emit.value import Value
 from superopt.errors import NotEmittable
@@ -30,7 +32,6 @@ from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
-from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.split import part_axis
 from superopt.ugraph.walk import topo
@@ -58,9 +59,6 @@ class Span:
 
     segments: tuple[Segment, ...]
     lanes: tuple[str, str] | None
-
-
-LINEAR = (Fn.ADD, Fn.SUB, Fn.MUL)
 
 
 def _reads(node: Node) -> bool:
@@ -159,7 +157,7 @@ class Ranges:
 
     def _limit(self, bound: Bound, largest: bool, walked: str) -> str:
         """The largest value of a limit over the tile of this program, or the smallest."""
-        if _reads(bound.offset):
+        if _reads(bound.offset) or wide(bound.offset):
             return self._from_memory(bound, largest, walked)
         terms = []
         for axis, coefficient in bound.terms:
@@ -169,7 +167,7 @@ class Ranges:
         return " + ".join([*terms, offset.operand])
 
     def _from_memory(self, bound: Bound, largest: bool, walked: str) -> str:
-        """Prints a limit that depends on data, which can be any: cut to 0 .. size, in 64 bits."""
+        """Prints a limit that can be any number (of data): cut to 0 .. size, in 64 bits."""
         if (bound, largest) in self._known:
             return self._known[bound, largest]
         frame, size = self.frame, self.frame.size(walked)

@@ -218,6 +218,17 @@ def _fold(value, dim, method, unit):
     return getattr(value, method)(dim)
 
 '''
+ROUNDED = '''
+
+def _rounded(x, bits, least, lowest, largest):
+    """x rounded to the nearest number of a format; infinities stay."""
+    x = torch.as_tensor(x)
+    finite = torch.nan_to_num(x, 0.0, 0.0, 0.0)
+    step = torch.ldexp(torch.ones_like(x), (torch.frexp(finite)[1] - 1).clamp(min=least) - bits)
+    near = ((finite / step).round() * step).clamp(lowest, largest)
+    return torch.where(torch.isfinite(x), near, x)
+
+'''
 
 
 def _children(node: Node) -> tuple[Node, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 INDENT = "    "
+WIDTH = 100  # of a printed file, in columns
 
 
 class Writer:
@@ -35,13 +36,13 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
 
-def wrap(text: str, depth: int = 0, width: int = 100) -> str:
-    """One statement, broken into lines of at most ``width`` columns where that is possible.
+def wrap(text: str, depth: int = 0) -> str:
+    """One statement, broken into lines of at most ``WIDTH`` columns where that is possible.
 
     It is broken inside its last pair of brackets, one argument a line, and sums between terms;
     a statement without such brackets gets parentheses.
     """
-    if len(INDENT * depth + text) <= width or text.endswith("("):  # the rest follows
+    if len(INDENT * depth + text) <= WIDTH or text.endswith("("):  # the rest follows
         return text
     end = next((i for i in range(len(text) - 1, -1, -1) if text[i] == ")"), -1)
     start = _opening(text, end)
@@ -52,18 +53,18 @@ def wrap(text: str, depth: int = 0, width: int = 100) -> str:
     ):
         target, found, value = text.partition(" = ")
         if text.startswith("return "):
-            items = _filled(split(text.removeprefix("return "), ", "), width - len(INDENT) * 2)
+            items = _filled(split(text.removeprefix("return "), ", "), WIDTH - len(INDENT) * 2)
             return "\n".join(["return (", *(INDENT + line for line in items), ")"])
         if not found and not text.endswith(","):  # nothing that could be broken
             return text
         if not found:  # a list of arguments
             return "\n".join(
-                _filled(split(text.removesuffix(","), ", "), width - len(INDENT * depth))
+                _filled(split(text.removesuffix(","), ", "), WIDTH - len(INDENT * depth))
             )
-        return "\n".join([f"{target} = (", *_terms(value, depth + 1, width, ""), ")"])
+        return "\n".join([f"{target} = (", *_terms(value, depth + 1, WIDTH, ""), ")"])
     lines = [text[: start + 1]]
     for argument in split(text[start + 1 : end], ", "):
-        lines += _terms(argument, depth + 1, width, ",")
+        lines += _terms(argument, depth + 1, WIDTH, ",")
     return "\n".join([*lines, text[end:]])
 
 
@@ -108,12 +109,12 @@ def tuple_text(items: Iterable[str]) -> str:
     return f"({found[0]},)" if len(found) == 1 else f"({', '.join(found)})"
 
 
-def fill(head: str, arguments: list[str], tail: str, width: int = 100) -> str:
+def fill(head: str, arguments: list[str], tail: str) -> str:
     """``head(arguments)tail`` with as many arguments on a line as fit."""
     flat = f"{head}({', '.join(arguments)}){tail}"
-    if len(flat) <= width:
+    if len(flat) <= WIDTH:
         return flat
-    lines = _filled(arguments, width - len(INDENT))
+    lines = _filled(arguments, WIDTH - len(INDENT))
     return "\n".join([f"{head}(", *(INDENT + line for line in lines), f"){tail}"])
 
 

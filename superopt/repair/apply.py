@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
+from superopt.errors import NoRepair
 from superopt.repair.derive import derive
 from superopt.repair.record import Repair
 from superopt.repair.record import states
@@ -66,7 +67,11 @@ def _repaired(
             meanings.append(now)
             standing.append(now)
             continue
-        found = derive(now, walk.axis, meanings, standing, known, split)
+        try:
+            found = derive(now, walk.axis, meanings, standing, known, split)
+        except NoRepair as error:
+            error.carry = carry.name
+            raise
         done.append(found)
         if found.finalise is not now.state:
             final[now.state] = found.finalise

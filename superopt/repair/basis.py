@@ -15,18 +15,17 @@ from dataclasses import dataclass
 import sympy as sp
 
 from superopt.errors import NoRepair
+from superopt.repair.collect import fewest
 from superopt.repair.expression import Expr
 from superopt.repair.expression import expanded
 from superopt.repair.record import words
 from superopt.repair.span import Span
+from superopt.repair.span import span
 from superopt.repair.symbolic import Product
 from superopt.repair.symbolic import Reading
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
-
-MOST = 8
-"""The largest rank: smooth functions of infinite rank look low-rank, and more would not pay."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Separation:
     functions at the new ``x``; the first is ``g`` itself. ``moves``: the change of basis over
     old and new states, ``None`` where an entry is absent. ``uses``: which ``b_k`` each basis
     function is made of. ``determinant``: of the basis over the ``b_k``; where it vanishes the
-    change of basis does not exist.
+    change of basis does not exist, and where it may vanish none is made (``moves`` is empty).
     """
 
     action: Fn
@@ -57,6 +56,8 @@ def separate(
         NoRepair: no finite rank was found; the message names the term that prevents it.
     """
     try:
+        if fold is Fn.ADD:
+            return _several(*fewest(axis, moving, known, term), term)
         return _separate(Reading(axis, moving, known), term, fold)
     except (sp.PolynomialError, NotImplementedError) as error:
         raise NoRepair(f"the algebra of {words(term)} is not decided: {error}") from error
@@ -75,13 +76,7 @@ def _separate(reading: Reading, term: Node, fold: Fn) -> Separation:
             return _rank_one(reading, term, Fn.MUL, product, move, product.a)
         why = "is no sum and no product with a positive factor"
         raise NoRepair(f"no finite rank found: {words(term)} {why} of {reading.who}")
-    if fold is not Fn.ADD:
-        raise NoRepair(f"no repair is known for a fold by {fold.symbol}")
-    product = reading.split(e)
-    if product is not None:
-        move = _tidy(product.a / reading.backward(product.a))
-        return _rank_one(reading, term, Fn.MUL, product, move, product.a)
-    return _several(reading, term, e)
+    raise NoRepair(f"no repair is known for a fold by {fold.symbol}")
 
 
 def _rank_one(
@@ -93,21 +88,29 @@ def _rank_one(
     )
 
 
-def _several(reading: Reading, term: Node, e: Expr) -> Separation:
-    """The general case of a sum."""
-    parts = _collected(reading, term, e)
+def _several(reading: Reading, e: Expr, parts: list[Product], term: Node) -> Separation:
+    """The separation of a summed term into ``parts``."""
+    if len(parts) == 1:
+        (part,) = parts
+        move = _tidy(part.a / reading.backward(part.a))
+        return _rank_one(reading, term, Fn.MUL, part, move, part.a)
     rank = len(parts)
-    basis, rows = _basis(reading, e, [p.a for p in parts])
-    if len(rows) < rank:
+    written = tuple((reading.write(p.a), reading.write(p.b)) for p in parts)
+    plan = _directions(reading, [p.a for p in parts])
+    if len(plan) < rank:
         raise NoRepair(f"no basis of rank {rank} found for {words(term)}")
+    determinant = _determinant([row for _, _, row in plan])
+    if not span(reading.write(determinant), reading.known).nonzero:
+        return Separation(Fn.MUL, written, (term,), (), (), reading.write(determinant))
+    basis, rows = _basis(reading, e, plan)
     d = sp.Matrix(rows)
-    determinant = _tidy(d.det(method="berkowitz"))
+    determinant = _determinant(rows)
     inverse = reading.backward(d.adjugate() / determinant)
     change = (d * inverse).applyfunc(_shapely)
     nodes = (term, *(reading.write(k) for k in basis[1:]))
     return Separation(
         Fn.MUL,
-        tuple((reading.write(p.a), reading.write(p.b)) for p in parts),
+        written,
         nodes,
         tuple(
             tuple(None if x == 0 else reading.write(x) for x in change.row(i)) for i in range(rank)
@@ -117,58 +120,37 @@ def _several(reading: Reading, term: Node, e: Expr) -> Separation:
     )
 
 
-def _collected(reading: Reading, term: Node, e: Expr) -> list[Product]:
-    """The fewest products whose sum is ``e``: a full-rank factorisation of the coefficients."""
-    by: dict[Expr, dict[Expr, Expr]] = {}  # function of u -> function of x -> coefficient
-    for summand in sp.Add.make_args(reading.without_logs(expanded(e))):
-        product = reading.split(summand)
-        if product is None:
-            text = words(_spoken(reading, summand, term))
-            raise NoRepair(f"no finite rank found: {text} does not separate from {reading.who}")
-        scale, b = product.b.as_independent(*reading.us, as_Add=False)
-        for piece in sp.Add.make_args(expanded(product.a)):
-            more, a = piece.as_independent(*reading.ys, as_Add=False)
-            row = by.setdefault(b, {})
-            row[a] = row.get(a, sp.Integer(0)) + scale * more
-    functions = sorted({a for row in by.values() for a in row}, key=sp.default_sort_key)
-    keys = sorted(by, key=sp.default_sort_key)
-    m = sp.Matrix([[by[b].get(a, sp.Integer(0)) for a in functions] for b in keys])
-    reduced, pivots = m.rref(simplify=sp.cancel, iszerofunc=lambda x: sp.cancel(x) == 0)
-    if len(pivots) > MOST:
-        raise NoRepair(f"the rank {len(pivots)} of {words(term)} is above {MOST}")
-    return [
-        Product(
-            sp.Add(*(reduced[k, i] * a for i, a in enumerate(functions))),
-            sp.Add(*(m[i, pivot] * b for i, b in enumerate(keys))),
-        )
-        for k, pivot in enumerate(pivots)
-    ]
+def _determinant(rows: list[list[Expr]]) -> Expr:
+    return _tidy(sp.Matrix(rows).det(method="berkowitz"))
 
 
-def _spoken(reading: Reading, e: Expr, otherwise: Node) -> Node:
-    """``e`` as a node if there is one."""
-    try:
-        return reading.write(e)
-    except NoRepair:
-        return otherwise
+Direction = tuple[int, Expr, list[Expr]]
+"""A member of a basis: the earlier one that it is a derivative of, by what, and its row."""
 
 
-def _basis(reading: Reading, e: Expr, a: list[Expr]) -> tuple[list[Expr], list[list[Expr]]]:
-    """``e`` and as many derivatives of it as there are independent ones, with their rows."""
-    basis, rows = [e], [a]
+def _directions(reading: Reading, a: list[Expr]) -> list[Direction]:
+    """As many derivatives of ``a`` as there are independent ones, ``a`` itself first."""
     at = {y: sp.sqrt(sp.prime(i + 2)) / 2 for i, y in enumerate(reading.ys)}
     at |= {z: sp.sqrt(sp.prime(i + 40)) / 3 for i, z in enumerate(_fixed(reading, a))}
-    waiting = [(e, a)]
-    while waiting and len(rows) < len(a):
-        function, row = waiting.pop(0)
+    found: list[Direction] = [(0, sp.Integer(1), a)]
+    for place in range(len(a)):
+        if place >= len(found):
+            break
         for y in reading.ys:
-            k, derived = sp.diff(function, y), [sp.diff(x, y) for x in row]
-            if len(rows) == len(a) or not _independent([*rows, derived], at):
-                continue
-            k, derived = _shortened(reading, k, derived, basis, rows)
-            basis.append(k)
-            rows.append(derived)
-            waiting.append((k, derived))
+            derived = [sp.diff(x, y) for x in found[place][2]]
+            if len(found) < len(a) and _independent([*(r for _, _, r in found), derived], at):
+                found.append((place, y, derived))
+    return found
+
+
+def _basis(reading: Reading, e: Expr, plan: list[Direction]) -> tuple[list[Expr], list[list[Expr]]]:
+    """``e`` and its derivatives, each without what the earlier ones hold of it, and their rows."""
+    basis, rows = [e], [plan[0][2]]
+    for place, y, _ in plan[1:]:
+        k, derived = sp.diff(basis[place], y), [sp.diff(x, y) for x in rows[place]]
+        k, derived = _shortened(reading, k, derived, basis, rows)
+        basis.append(k)
+        rows.append(derived)
     return basis, rows
 
 

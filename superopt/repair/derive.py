@@ -10,6 +10,7 @@ from functools import reduce
 from superopt.errors import NoRepair
 from superopt.repair.basis import Separation
 from superopt.repair.basis import separate
+from superopt.repair.extremum import late
 from superopt.repair.guard import EXTREMA
 from superopt.repair.guard import Point
 from superopt.repair.guard import Regions
@@ -57,7 +58,14 @@ def derive(
     Raises:
         NoRepair: there is none, or none was found; the message names the term.
     """
-    found, regions = _separated(carry, axis, meanings, final, split)
+    try:
+        found, regions = _separated(carry, axis, meanings, final, split)
+    except NoRepair:
+        regions = Regions(meanings, final)
+        kept = late(carry, axis, _read(carry, standing), regions)
+        if carry.fold not in EXTREMA or kept is None:
+            raise
+        return kept
     if not span(found.determinant, regions.regular).nonzero:
         return _deferred(carry, axis, _read(carry, standing), found, regions)
     size = Size(axis)

@@ -72,18 +72,39 @@ def written(e: Expr, nodes: Mapping[Expr, Node]) -> Node:
 
 
 def _write_sum(e: Expr, nodes: Mapping[Expr, Node]) -> Node:
-    """Positive terms first, the others subtracted; sums are reassociated, so any order does."""
+    """Differences of a new and an old value first, which are small where both are large; then
+    positive terms, the others subtracted."""
     terms = sorted(e.args, key=sp.default_sort_key)
     negative = [t for t in terms if t.could_extract_minus_sign()]
     positive = [t for t in terms if t not in negative]
     if not positive:
         return Map(Fn.MUL, (_constant(sp.Integer(-1)), written(-e, nodes)))
-    total = written(positive[0], nodes)
-    for term in positive[1:]:
-        total = Map(Fn.ADD, (total, written(term, nodes)))
+    parts: list[Node] = []
+    for term in list(positive):
+        other = -_other_end(term, nodes)
+        if len(terms) > 2 and other in negative:
+            pair = (written(term, nodes), written(-other, nodes))
+            parts.append(Map(Fn.SUB, pair))
+            positive.remove(term)
+            negative.remove(other)
+    total, *rest = [*parts, *(written(t, nodes) for t in positive)]
+    for part in rest:
+        total = Map(Fn.ADD, (total, part))
     for term in negative:
         total = Map(Fn.SUB, (total, written(-term, nodes)))
     return total
+
+
+def _other_end(e: Expr, nodes: Mapping[Expr, Node]) -> Expr:
+    """``e`` with new values for old ones and old ones for new ones."""
+    names = {s.name: s for s in nodes if s.is_Symbol}
+    turned = {"y": "z", "z": "y"}
+    by = {
+        s: names[turned[s.name[0]] + s.name[1:]]
+        for s in e.free_symbols
+        if s.name[0] in turned and turned[s.name[0]] + s.name[1:] in names
+    }
+    return e.subs(by, simultaneous=True)
 
 
 def _write_product(e: Expr, nodes: Mapping[Expr, Node]) -> Node:

@@ -214,6 +214,8 @@ def guarded_factor(
     Raises:
         NoRepair: the factor is undefined at a point where the component is not at its unit.
     """
+    if span(factor, regions.regular).nan:
+        raise NoRepair(f"the factor {words(factor)} may be undefined")
     guards: list[Guard] = []
     conditions: list[Node] = []
     passed: list[Point] = []

@@ -46,7 +46,8 @@ class Repair:
     ``g``). ``producers``: the carries whose new states ``g`` reads, as they stand in the
     repaired walk. ``components``: what is kept; each has the absorbed term of a tile (guarded),
     its row of moves (guarded) and the action. ``factors``: the rows without guards, ``None`` for
-    an absent entry (zero of the action). ``parts``: the separation, pairs ``(a(x), b(u))``.
+    an absent entry (zero of the action). ``parts``: the separation, pairs ``(a(x), b(u))``; none
+    where ``finalise`` acts on extrema in another way than by one factor each.
     ``finalise``: the carry's value over the components' (new) states. ``guards``: what was
     guarded. ``facts``: truth values over states that hold between two tiles. ``reference``: what
     stands for what in ``g`` while the walk runs, and equals it at the end (the count of absorbed
@@ -93,6 +94,8 @@ class Repair:
     @property
     def separated(self) -> Node:
         """``g`` in its separated form, which obligation 1 compares with ``carry.term``."""
+        if not self.parts:
+            return substitute(self.finalise, {c.state: c.term for c in self.components})
         acted = [Map(self.action, part) for part in self.parts]
         return reduce(lambda a, b: Map(self.fold, (a, b)), acted)
 

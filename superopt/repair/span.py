@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
+from superopt.ugraph.grids import Grid
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -215,6 +217,15 @@ def _apply(fn: Fn, args: list[Span]) -> Span:  # noqa: C901  one row a function
             return at(ONE - decisive) if both else TRUTH
         case Fn.WHERE:
             return join(args[1], args[2])
+        case _:
+            return _rounded(a, GRIDS[fn])
+
+
+def _rounded(a: Span, grid: Grid) -> Span:
+    """A rounding keeps signs and infinities; a small number may become zero."""
+    lo = ZERO if a.lo >= 0 else -INF if a.ninf else grid.lowest
+    hi = ZERO if a.hi <= 0 else INF if a.inf else grid.largest
+    return Span(lo, hi, True, a.inf, a.ninf, a.nan)
 
 
 def _negative(a: Span) -> Span:
@@ -225,6 +236,9 @@ def _add(a: Span, b: Span) -> Span:
     def end(x: Number, y: Number, worst: Number) -> Number:
         return worst if worst in (x, y) else x + y
 
+    for x, y in ((a, b), (b, a)):
+        if x.point in (INF, -INF) and y.finite:
+            return x
     lo, hi = end(a.lo, b.lo, -INF), end(a.hi, b.hi, INF)
     nan = a.nan or b.nan or (a.inf and b.ninf) or (a.ninf and b.inf)
     same_sign = (a.lo >= 0 and b.lo >= 0) or (a.hi <= 0 and b.hi <= 0)

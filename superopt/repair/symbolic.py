@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import sympy as sp
@@ -31,11 +33,20 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
+
+
+class Depth(Enum):
+    """What a reading sees through: which functions are not hidden within one symbol."""
+
+    NOTHING = ()
+    PRODUCTS = (Fn.MUL, Fn.DIV)
+    SUMS = (Fn.MUL, Fn.DIV, Fn.ADD, Fn.SUB)
 
 
 @dataclass(frozen=True)
@@ -51,13 +62,22 @@ class Reading:
 
     A maximal subterm without the producers' states is one symbol ``u`` (with the walked axis)
     or ``c`` (without); a subterm with states but without the axis is one ``y``, unless it is a
-    multiple, a power or an exponential of one.
+    multiple, a power or an exponential of one. Symbols are taken for independent, which they are
+    not if they are made of the same leaves (``x`` and ``x * x``): then a reading of more
+    ``depth`` may see a smaller rank.
     """
 
-    def __init__(self, axis: str, moving: frozenset[State], known: Mapping[Node, Span]) -> None:
+    def __init__(
+        self,
+        axis: str,
+        moving: frozenset[State],
+        known: Mapping[Node, Span],
+        depth: Depth = Depth.NOTHING,
+    ) -> None:
         self.axis = axis
         self.moving = moving
         self.known = known
+        self.depth = depth
         self.names = frozenset(s.carry for s in moving)
         self.nodes: dict[Expr, Node] = {LN2: Named(Constant.LN2)}
         self.symbols: dict[Node, Expr] = {Named(Constant.LN2): LN2}
@@ -84,7 +104,8 @@ class Reading:
         if isinstance(node, Const) and isinstance(node.value, Fraction):
             return sp.Rational(node.value.numerator, node.value.denominator)
         moves, varies = self._depends[node], self.axis in node.axes
-        if not (moves and varies) and not (moves and self._related(node)):
+        seen = (moves and self._related(node)) or self._open(node)
+        if not (moves and varies) and not seen:
             return self._symbol(node, "y" if moves else "u" if varies else "c")
         match node:
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
@@ -111,6 +132,20 @@ class Reading:
                 return any(isinstance(a, Const) for a in args)
             case _:
                 return False
+
+    def _open(self, node: Node) -> bool:
+        return isinstance(node, Map) and node.fn in self.depth.value
+
+    @property
+    def entangled(self) -> bool:
+        """Whether two symbols are made of the same leaves, or one of constants alone."""
+        before = set(self.old.values())
+        read = [
+            {n for n in topo([node]) if not isinstance(n, Map | Const)}
+            for symbol, node in self.nodes.items()
+            if symbol not in before and not isinstance(node, Named)
+        ]
+        return not all(read) or any(a & b for a, b in combinations(read, 2))
 
     @property
     def who(self) -> str:
@@ -161,15 +196,25 @@ class Reading:
         return total
 
     def _reduce(self, node: Node, fn: Fn, axis: str, arg: Node) -> Expr:
-        """A fold of ``a(x) b(u)`` is ``a(x)`` times a fold, if ``a`` lacks the folded axis."""
-        product = self.split(self._read(arg)) if fn is Fn.ADD else None
-        if product is None or any(axis in self.nodes[s].axes for s in product.a.free_symbols):
-            raise NoRepair(f"no finite rank found: x does not leave the fold {words(node)}")
-        inner = self.write(product.b)
-        if axis not in inner.axes:
-            raise NoRepair(f"no finite rank found: x does not leave the fold {words(node)}")
-        folded = Reduce(fn, axis, inner)
-        return product.a * self._symbol(folded, "u" if self.axis in folded.axes else "c")
+        """A fold of ``a(x) b(u)`` is ``a(x)`` times a fold, if ``a`` lacks the folded axis; a sum
+        of such terms is the sum of their folds."""
+        refused = NoRepair(f"no finite rank found: x does not leave the fold {words(node)}")
+        if fn is not Fn.ADD:
+            raise refused
+        e = self._read(arg)
+        whole = self.split(e)
+        terms = sp.Add.make_args(expanded(e))
+        total = sp.Integer(0)
+        for product in [self.split(t) for t in terms] if whole is None else [whole]:
+            if product is None or any(axis in self.nodes[s].axes for s in product.a.free_symbols):
+                raise refused
+            inner = self.write(product.b)
+            varies = self.axis in inner.axes
+            if axis in inner.axes:
+                total += product.a * self._symbol(Reduce(fn, axis, inner), "u" if varies else "c")
+            else:
+                total += product.a * product.b * self._symbol(Size(axis), "c")
+        return total
 
     # -- separation --------------------------------------------------------------------------
 

@@ -18,42 +18,41 @@ from typing import Any
 from superopt.errors import UserError
 
 FILE = "run.json"
+REPORT = "report.md"
 STORE = "timings.db"  # of measured times, beside the directories of runs
 _WORK = ".superopt-"
 
 
-def check_directory(directory: Path, option: str = "--out") -> None:
+def check_directory(directory: Path) -> None:
     """Whether a run may go into ``directory``; nothing is created.
 
     Raises:
         UserError: it holds something else than a run, is no directory, or cannot be written.
     """
-    _check_writable(directory, option)
+    _check_writable(directory)
     inside = _inside(directory)
     if inside and earlier_run(directory) is None:
         raise UserError(
-            f"{option} {directory}: not empty, and not the directory of an earlier run "
+            f"--out {directory}: not empty, and not the directory of an earlier run "
             f"(it holds {inside[0]!r}, but no {FILE} of superopt); name an empty or a new directory"
         )
-    for work in _works(directory):
-        if _alive(work):
-            raise UserError(f"{option} {directory}: another search works there ({work.name})")
+    _check_alone(directory)
 
 
-def check_parent(directory: Path, option: str = "--out") -> None:
+def check_parent(directory: Path) -> None:
     """Whether the runs of several functions may go below ``directory``; nothing is created.
 
     Raises:
         UserError: it holds something else than directories of runs, or cannot be used.
     """
-    _check_writable(directory, option)
+    _check_writable(directory)
     for name in _inside(directory):
         if name.startswith(STORE):  # or a journal of it
             continue
         inner = directory / name
         if not inner.is_dir() or (_inside(inner) and earlier_run(inner) is None):
             raise UserError(
-                f"{option} {directory}: it holds {name!r}, which is no run of superopt; every "
+                f"--out {directory}: it holds {name!r}, which is no run of superopt; every "
                 f"function gets a directory below it, so name an empty or a new directory"
             )
 
@@ -62,14 +61,14 @@ def start_work(directory: Path) -> Path:
     """A new empty folder inside ``directory`` (which is created) for a search at work.
 
     Raises:
-        UserError: it cannot be made.
+        UserError: it cannot be made, or another process works there.
     """
     work = directory / f"{_WORK}{os.getpid()}"
+    _check_alone(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for old in _works(directory):
-            if not _alive(old) or old == work:
-                shutil.rmtree(old)
+        for old in _works(directory):  # of dead processes, or of this one
+            shutil.rmtree(old)
         work.mkdir()
     except OSError as error:
         raise UserError(f"--out {directory}: cannot be written: {error.strerror}") from error
@@ -136,14 +135,21 @@ def _files(record: dict[str, Any] | None) -> list[str]:
     return [str(p) for p in paths if not p.is_absolute() and ".." not in p.parts and p.parts]
 
 
-def _check_writable(directory: Path, option: str) -> None:
+def _check_writable(directory: Path) -> None:
     existing = directory.absolute()
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():
-        raise UserError(f"{option} {directory}: {existing} is a file, not a directory")
+        raise UserError(f"--out {directory}: {existing} is a file, not a directory")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise UserError(f"{option} {directory}: {existing} is not writable")
+        raise UserError(f"--out {directory}: {existing} is not writable")
+
+
+def _check_alone(directory: Path) -> None:
+    """Raises a ``UserError`` if another process searches or times in ``directory``."""
+    for work in _works(directory):
+        if _alive(work):
+            raise UserError(f"{directory}: another process works there ({work.name})")
 
 
 def _inside(directory: Path) -> list[str]:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from superopt.run import CaseRun
 from superopt.run import Counts
+from superopt.run import Stage
 
 _REASONS = 6  # of rejection, on the terminal
 
@@ -85,12 +86,13 @@ class Progress:
         if self._quiet:
             return
         verified = sum(c.holds for c in result.candidates)
+        refused = sum(c.stage is Stage.REFUSED for c in result.candidates)
         counts = result.counts
         rejected = sum(n for _, n in counts.rejected)
         pruned = sum(n for _, n in counts.pruned)
         line = (
             f"{self._title}: seen {counts.seen}, built {counts.built}, rejected {rejected}, "
-            f"pruned {pruned}, verified {verified}"
+            f"pruned {pruned}, verified {verified}{f', refused {refused}' if refused else ''}"
         )
         if result.winner and result.winner.timed:
             figures = result.winner.timed

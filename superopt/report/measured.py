@@ -11,7 +11,7 @@ from superopt.report.summary import measured_share
 from superopt.report.summary import winning
 from superopt.run import CaseRun
 from superopt.run import Run
-from superopt.tune.timing import Measured
+from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import PeerTime
 from superopt.tune.timing import Timing
 from superopt.ugraph.levels import Config
@@ -40,7 +40,7 @@ def untimed_words(result: CaseRun, timing: Timing) -> str:
     return "no GPU was used" if timing.machine is None else "it was not tried on the device"
 
 
-def spread(found: Measured | PeerTime) -> str:
+def spread(found: MeasuredTime | PeerTime) -> str:
     """``12.5 us (12.3 to 13.0)``: median and quartiles."""
     return f"{found.us:.1f} us ({found.low:.1f} to {found.high:.1f})"
 
@@ -113,7 +113,7 @@ def _times(result: CaseRun, timing: Timing) -> Iterator[str]:
     yield ""
 
 
-def _percent(result: CaseRun, found: Measured) -> str:
+def _percent(result: CaseRun, found: MeasuredTime) -> str:
     share = measured_share(result, found)
     return "" if share is None else f"{share:.0%}"
 

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from superopt.case import case_record
 from superopt.errors import UserError
 from superopt.repair.stored import repair_record
 from superopt.report.directory import FILE
@@ -93,14 +94,8 @@ def _plain(value: Any) -> Any:
 
 
 def _case(result: CaseRun, run: Run) -> dict[str, Any]:
-    case = result.case
     return {
-        "name": case.name,
-        "sizes": dict(case.sizes),
-        "scalars": dict(case.scalars),
-        "integers": {name: str(rule) for name, rule in case.integers.items()},
-        "dtype": case.dtype,
-        "tf32": case.tf32,
+        **case_record(result.case),
         "counts": counts_record(result.counts),
         "winner": _winner(result.winner, run),
         "candidates": [_candidate(c) for c in result.candidates],

@@ -7,16 +7,15 @@ candidates that hold; the others have readable lines only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from superopt.case import Case
-from superopt.case import bind
+from superopt.case import case_from
 from superopt.errors import SuperoptError
 from superopt.errors import UserError
-from superopt.integers import read_integers
 from superopt.repair.stored import repair_from
 from superopt.report.directory import FILE
 from superopt.run import Candidate
@@ -33,12 +32,14 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.parse import parse_as
 from superopt.ugraph.stored import config_from
+from superopt.ugraph.text import digest
 from superopt.verify.run.checks import Figure
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
+from superopt.verify.verdict import accepted
 
 _VERDICTS: dict[str, Callable[..., Verdict]] = {
     v.__name__: v for v in (Proved, Sampled, Refuted, Unknown)
@@ -53,18 +54,35 @@ def run_from(record: Mapping[str, Any], directory: Path) -> Run:
     """
     try:
         found = _run(record, directory)
+        for case in found.cases:
+            _check(case)
     except UserError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, SuperoptError) as error:
         where = directory / FILE
         raise UserError(f"{where}: damaged: {type(error).__name__}: {error}") from error
-    for case in found.cases:
-        if not case.counts.adds_up or len(case.candidates) != case.counts.built:
-            raise UserError(
-                f"{directory / FILE}: damaged: case {case.case.name!r}: the counts of its "
-                "candidates do not add up"
-            )
     return found
+
+
+def _check(result: CaseRun) -> None:
+    """Raises a ``ValueError`` if what a case says of itself does not fit together."""
+    label = f"case {result.case.name!r}"
+    if not result.counts.adds_up or len(result.candidates) != result.counts.built:
+        raise ValueError(f"{label}: the counts of its candidates do not add up")
+    if result.winner is not None and not result.winner.holds:
+        name, stage = result.winner.digest[:12], result.winner.stage.value
+        raise ValueError(f"{label}: its winner, {name}, is {stage}")
+    for candidate in result.candidates:
+        name = f"{label}: candidate {candidate.digest[:12]}"
+        axes = [a for block in candidate.graph.kernels for a, _ in block.places]
+        if missing := [a for a in axes if a not in result.case.sizes]:
+            raise ValueError(f"{name} has an axis {missing[0]!r}, the case has not")
+        if digest(candidate.graph) != candidate.digest:
+            raise ValueError(f"{name}: its graph is not the one that was judged")
+        if candidate.holds and not all(accepted(verdict) for _, verdict in candidate.evidence):
+            raise ValueError(f"{name} is {candidate.stage.value}, but a verdict says no")
+        if candidate.stage is Stage.TIMED and candidate.timed is None:
+            raise ValueError(f"{name} is timed, but has no time")
 
 
 def _run(record: Mapping[str, Any], directory: Path) -> Run:
@@ -72,10 +90,10 @@ def _run(record: Mapping[str, Any], directory: Path) -> Run:
     timing = timing_from(record, str(directory / FILE))
     cases = [_case(c, record["timing"]) for c in record["cases"]]
     return Run(
-        name=record["name"],
-        target=record["target"],
+        name=_text(record["name"]),
+        target=_text(record["target"]),
         seed=record["seed"],
-        budget=record["budget"],
+        budget=_text(record["budget"]),
         cases=tuple(_with_times(c, timing.of(c.case.name)) for c in cases),
         directory=directory,
         kernel=directory / record["kernel"] if record["kernel"] else None,
@@ -92,7 +110,7 @@ def _case(record: Mapping[str, Any], timing: Mapping[str, Any]) -> CaseRun:
         winner = {c.digest: c for c in candidates}[record["winner"]["digest"]]
     name = record["name"]
     return CaseRun(
-        _bound(record),
+        case_from({"scalars": {}, "integers": {}, **record}),
         _counts(record["counts"]),
         candidates,
         winner,
@@ -122,22 +140,6 @@ def _with_times(result: CaseRun, timing: Timing) -> CaseRun:
     return replace(result, candidates=tuple(found), winner=winner)
 
 
-def _bound(record: Mapping[str, Any]) -> Case:
-    """The case itself, with its numbers sorted as ``case.bind`` sorts them."""
-    rules = {n: read_integers(text) for n, text in record.get("integers", {}).items()}
-    scalars = record.get("scalars", {})
-    given = Case(
-        record["name"],
-        dtype=record["dtype"],
-        tf32=record["tf32"],
-        **record["sizes"],
-        **scalars,
-        **rules,
-    )
-    kinds = {n: "int32" if isinstance(value, int) else "fp32" for n, value in scalars.items()}
-    return bind(given, tuple(record["sizes"]), kinds, given.storage, tuple(rules))
-
-
 def _counts(record: Mapping[str, Any]) -> Counts:
     return Counts(
         record["seen"],
@@ -151,19 +153,21 @@ def _counts(record: Mapping[str, Any]) -> Counts:
 
 def _candidate(record: Mapping[str, Any]) -> Candidate:
     return Candidate(
-        digest=record["digest"],
+        digest=_text(record["digest"]),
         graph=parse_as(KernelGraph, record["graph"]),
         configs=tuple(config_from(c) for c in record["configs"]),
         model_us=float(record["model_us"]),
         share=float(record["share_of_roofline"]),
         stage=Stage(record["stage"]),
-        why=record["reason"],
-        derivation=tuple(record["derivation"]),
-        repairs=tuple(record["repairs"]),
-        evidence=tuple((claim, _verdict(word, rest)) for claim, word, rest in record["verdicts"]),
+        why=_text(record["reason"]),
+        derivation=_texts(record["derivation"]),
+        repairs=_texts(record["repairs"]),
+        evidence=tuple(
+            (_text(claim), _verdict(word, rest)) for claim, word, rest in record["verdicts"]
+        ),
         facts=tuple(Facts(**f) for f in record["compiled"]),
         figures=tuple(_figure(f) for f in record["floats"]),
-        skipped=tuple(record["not_executed"]),
+        skipped=_texts(record["not_executed"]),
         records=tuple(repair_from(r) for r in record.get("repair_records", ())),
         space=tuple(
             Point(tuple(parse_as(Config, text) for text in texts), float(us))
@@ -183,6 +187,16 @@ def _figure(record: Mapping[str, Any]) -> Figure:
     floats = {n: float(record[n]) for n in ("rel", "worst", "rel_limit", "worst_limit")}
     sizes = tuple((axis, size) for axis, size in record["sizes"])
     return Figure(**{**record, **floats, "sizes": sizes})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
 
 
 def _frozen(value: Any) -> Any:

@@ -9,10 +9,8 @@ from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Stage
 from superopt.tune.record import STAGES
-from superopt.tune.timing import Measured
+from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import Timing
-
-NOT_TIMED_WORDS = "not timed: no GPU"
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def least_us(candidate: Candidate) -> float:
     return candidate.share * candidate.model_us
 
 
-def winning(result: CaseRun, timing: Timing) -> Measured | None:
+def winning(result: CaseRun, timing: Timing) -> MeasuredTime | None:
     """The last measurement of the winner with its Configs, None if it has no time."""
     winner = result.winner
     if winner is None:
@@ -90,7 +88,7 @@ def winning(result: CaseRun, timing: Timing) -> Measured | None:
     return None
 
 
-def measured_share(result: CaseRun, found: Measured) -> float | None:
+def measured_share(result: CaseRun, found: MeasuredTime) -> float | None:
     """The roofline's least time over the measured one."""
     by_digest = {c.digest: c for c in result.candidates}
     if found.us is None or found.digest not in by_digest:

@@ -32,7 +32,8 @@ def laws_markdown() -> str:
     """The whole page."""
     parts = [HEAD]
     for title, module, how in SECTIONS:
-        laws = [v for v in vars(module).values() if isinstance(v, Rule)]
+        found = (v if isinstance(v, tuple) else (v,) for v in vars(module).values())
+        laws = [law for one in found for law in one if isinstance(law, Rule)]
         parts.append(f"## {title}\n\n{how}\n")
         parts += [_entry(law) for law in laws if not law.structural]
     parts.append(f"## Structure\n\n{STRUCTURAL}\n")

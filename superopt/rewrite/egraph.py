@@ -156,10 +156,10 @@ class EGraph:
             rest.append(self.number(number))
         return rest[0] if len(rest) == 1 else self.add(ENode(fn, tuple(rest)), origin)
 
-    def fold(self, fn: Fn, axes: Iterable[str], arg: int, origin: Origin | None = None) -> int:
+    def fold(self, fn: Fn, axes: Iterable[str], arg: int) -> int:
         """A fold over ``axes`` (nothing to do if there are none)."""
         over = tuple(sorted(set(axes)))
-        return self.add(ENode(Folding(fn, over), (arg,)), origin) if over else self.find(arg)
+        return self.add(ENode(Folding(fn, over), (arg,))) if over else self.find(arg)
 
     # Analysis ----------------------------------------------------------------------------
 

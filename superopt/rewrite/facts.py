@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from superopt.rewrite.rule import Fact
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Named
@@ -285,6 +286,11 @@ def _bounded(args: Sequence[Facts], learn: _Learn) -> None:
     learn(_every(args, Fact.DEFINED), *FINITE)
 
 
+def _rounding(args: Sequence[Facts], learn: _Learn) -> None:
+    for fact in (Fact.DEFINED, *FINITE, Fact.NONNEGATIVE):  # a small number may become zero
+        learn(_every(args, fact), fact)
+
+
 def _sigmoid(args: Sequence[Facts], learn: _Learn) -> None:
     learn(_every(args, Fact.DEFINED), *FINITE, Fact.NONNEGATIVE)
     learn(_every(args, Fact.LOWER), Fact.NONZERO)
@@ -326,6 +332,7 @@ TABLE: dict[Fn, Transfer] = {
     Fn.TANH: _bounded,
     Fn.ERF: _bounded,
     Fn.SIGMOID: _sigmoid,
+    **dict.fromkeys(GRIDS, _rounding),
     Fn.ABS: _abs,
     Fn.MAX: _max,
     Fn.MIN: _min,

@@ -6,11 +6,14 @@ Every law is about one axis. A fold over several axes is the fold of a fold
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from superopt.rewrite.rule import AxisFree
 from superopt.rewrite.rule import Extent
 from superopt.rewrite.rule import Fold
 from superopt.rewrite.rule import HasAxis
 from superopt.rewrite.rule import Pattern
+from superopt.rewrite.rule import Rule
 from superopt.rewrite.rule import apply
 from superopt.rewrite.rule import finite
 from superopt.rewrite.rule import largest
@@ -19,6 +22,7 @@ from superopt.rewrite.rule import positive
 from superopt.rewrite.rule import rule
 from superopt.rewrite.rule import smallest
 from superopt.rewrite.rule import total
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import Fn
 
 Sides = tuple[Pattern, Pattern]
@@ -140,3 +144,19 @@ def fuse_maxima(a: Pattern, b: Pattern, n: str) -> Sides:
 def sum_of_selected(p: Pattern, a: Pattern, c: Pattern, n: str) -> Sides:
     """A factor leaves a masked fold."""
     return total(n, apply(Fn.WHERE, p, a * c, 0)), total(n, apply(Fn.WHERE, p, a, 0)) * c
+
+
+def _out_of_extremum(fn: Fn, fold: Callable[[str, Pattern], Pattern], name: str) -> Rule:
+    def law(a: Pattern, n: str) -> Sides:
+        return fold(n, apply(fn, a)), apply(fn, fold(n, a))
+
+    law.__name__ = f"{fn.symbol}_out_of_{name}"
+    law.__doc__ = "A rounding keeps the order, so it is applied once, after the fold."
+    return rule()(law)
+
+
+OF_ROUNDINGS = tuple(
+    _out_of_extremum(fn, fold, name)
+    for fn in GRIDS
+    for fold, name in ((largest, "maximum"), (smallest, "minimum"))
+)

@@ -52,7 +52,6 @@ class Form:
 def forms(
     program: Program,
     limit: int,
-    nodes: int = 1500,
     sizes: Mapping[str, int] | None = None,
 ) -> list[Form]:
     """Up to ``limit`` forms, best first by (passes, work, inputs read); deterministic.
@@ -60,10 +59,10 @@ def forms(
     ``program`` is in canonical names, and is itself always among the forms. Forms are
     *distinct*: of those whose folds and dependences are the same, only the best one is kept
     and the one that is closest to what was written. ``sizes``: representative numbers of
-    positions on axes (default 1024 each). ``nodes``: the budget of the e-graph.
+    positions on axes (default 1024 each).
     """
     elements = Sizes(sizes or {})
-    found = saturate(program, Budget(nodes=nodes))
+    found = saturate(program, Budget())
     own = rank(program, elements)
     assumes = tuple(sorted(found.graph.domain))
     kept: dict[Program, Form] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
@@ -22,7 +21,6 @@ from superopt.rewrite.match import Found
 from superopt.rewrite.match import Matcher
 from superopt.rewrite.rule import RULES
 from superopt.rewrite.rule import Fact
-from superopt.rewrite.rule import Rule
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
@@ -62,16 +60,15 @@ class Saturated:
     complete: bool = False
 
 
-def saturate(program: Program, budget: Budget, laws: Sequence[Rule] | None = None) -> Saturated:
-    """Apply ``laws`` (default: all) to ``program`` until nothing is new or a budget ends."""
+def saturate(program: Program, budget: Budget) -> Saturated:
+    """Apply all laws to ``program`` until nothing is new or a budget ends."""
     graph = EGraph(domain(program))
     home = enter(graph, [s.value for s in program.outputs])
     graph.entered = len(graph.parent)
     found = Saturated(graph, home, roots=tuple(home[s.value] for s in program.outputs))
     for cid in dict.fromkeys(home.values()):
         found.written[cid] = graph.nodes(cid)[0]
-    chosen = RULES.values() if laws is None else laws
-    matchers = {r.name: Matcher(r) for r in chosen if not (r.structural or r.lowering)}
+    matchers = {r.name: Matcher(r) for r in RULES.values() if not (r.structural or r.lowering)}
     seen: set[tuple[str, ENode, Found]] = set()
     for _ in range(budget.rounds):
         before = (graph.size, len(graph.classes))

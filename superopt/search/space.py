@@ -67,7 +67,10 @@ class _Mapped:
 
 
 class Search:
-    """An iterator over outcomes. ``counts`` is right between any two of them.
+    """Searches equal ``forms`` of one spec for kernel graphs, best first and anytime.
+
+    It is an iterator over outcomes; ``counts`` is right between any two of them. ``sizes``: of
+    every axis. ``repaired``: repairs of earlier searches of the same spec, which grows.
 
     It stops when nothing is left that could beat the best candidate by the model (more than
     ``SLACK`` allows), or after ``budget`` candidates (built or rejected ones). The order
@@ -232,25 +235,6 @@ class Search:
             self.forms[form].steps,
             form,
         )
-
-
-def search(
-    forms: Sequence[Form],
-    sizes: Mapping[str, int],
-    dtype: str,
-    device: Device,
-    budget: int = 64,
-    tf32: bool = False,
-    slack: float = SLACK,
-    repaired: Repaired | None = None,
-) -> Search:
-    """Searches equal ``forms`` of one spec for kernel graphs, best first and anytime.
-
-    ``sizes``: of every axis; ``budget``: the most candidates that are built or rejected;
-    ``repaired``: repairs of earlier searches of the same spec, which grows. The result
-    is an iterator with ``counts``.
-    """
-    return Search(forms, sizes, dtype, device, budget, tf32, slack, repaired)
 
 
 def described(choice: Choice) -> str:

@@ -80,7 +80,6 @@ def interleaved(
     rounds: int,
     mode: str,
     clock: Clock,
-    least_us: float = FIGURE_US,
     started: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Series]:
     """One figure of every contender in each of ``rounds`` rounds.
@@ -97,7 +96,7 @@ def interleaved(
     for contender in contenders:
         started(contender.name)
         try:
-            ready.append(prepare(contender, mode, clock, least_us))
+            ready.append(prepare(contender, mode, clock, FIGURE_US))
         except Exception as error:  # whatever it is: a peer's failure is a row of the table
             failed[contender.name] = reason(error)
             still_works(clock)
@@ -121,15 +120,13 @@ def interleaved(
     }
 
 
-def quick(
-    calls: Sequence[Call], clock: Clock, rounds: int = 3, mode: str = GRAPH, least_us: float = 500.0
-) -> Figures:
+def quick(calls: Sequence[Call], clock: Clock, rounds: int, least_us: float) -> Figures:
     """A few figures of one contender alone: enough to drop what is far from the best.
 
     Raises:
         Exception: whatever a call raises.
     """
-    prepared = prepare(Contender("alone", tuple(calls)), mode, clock, least_us)
+    prepared = prepare(Contender("alone", tuple(calls)), GRAPH, clock, least_us)
     return Series("alone", tuple(prepared.figure(clock) for _ in range(rounds))).figures
 
 

@@ -14,20 +14,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 from typing import Any
-from typing import Self
 
-import superopt
-from superopt.tune.bench_job import Job
+from superopt.closing import Closing
+from superopt.tune.bench_job import OURS
+from superopt.tune.bench_job import BenchJob
+from superopt.verify.run.process import epitaph
+from superopt.verify.run.process import inherited
 
-OURS = "superopt"
 ATTEMPT = 2 / 3  # of the time that is left
 COMMAND = (sys.executable, "-m", "superopt.tune.bench_process")
 
 
-def in_process(job: Job, seconds: float) -> dict[str, Any]:
+def in_process(job: BenchJob, seconds: float) -> dict[str, Any]:
     """The answer to one ``job`` (``Processes.answer``)."""
     with Processes() as processes:
         return processes.answer(job, seconds)
@@ -41,7 +41,7 @@ class _Process:
     log: IO[bytes]
 
 
-class Processes:
+class Processes(Closing):
     """Processes for cases, one after another.
 
     ``ahead``: while one works, the next one already loads its modules (on the host alone), which
@@ -53,20 +53,13 @@ class Processes:
         self._ahead = ahead
         self._spare: _Process | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Ends the process that waits for a job, if one does."""
         spare, self._spare = self._spare, None
         if spare is not None:
             _end(spare)
 
-    def answer(self, job: Job, seconds: float) -> dict[str, Any]:
+    def answer(self, job: BenchJob, seconds: float) -> dict[str, Any]:
         """The answer to ``job`` within ``seconds``.
 
         A peer that breaks the process or hangs gets a row with the reason, and the case begins
@@ -87,7 +80,7 @@ class Processes:
                 return {"problem": who + why, "seconds": spent, "rows": []}
             skipped[hand] = why
 
-    def _attempt(self, job: Job, seconds: float) -> tuple[dict[str, Any] | None, str, str]:
+    def _attempt(self, job: BenchJob, seconds: float) -> tuple[dict[str, Any] | None, str, str]:
         """The answer, or None with the reason and the contender that was at work."""
         with tempfile.TemporaryDirectory() as folder:
             asked, answer = Path(folder) / "job.json", Path(folder) / "answer.json"
@@ -107,15 +100,13 @@ class Processes:
             return None, found["broken"] or "the process ended without an answer", hand
 
     def _started(self) -> _Process:
-        root = str(Path(superopt.__file__).parent.parent)
-        path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
         log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"},
+            env=inherited({"PYTHONWARNINGS": "ignore"}),
             start_new_session=True,  # compilers start processes of their own; all end together
             text=True,
         )
@@ -133,13 +124,7 @@ def _watched(mine: _Process, files: Sequence[str], seconds: float) -> str:
         code = process.wait(timeout=max(1.0, seconds))
     except subprocess.TimeoutExpired:
         return f"no answer within {seconds:.0f} s: stopped"
-    if code == 0:
-        return ""
-    if code < 0:
-        return f"the process ended with signal {signal.Signals(-code).name}"
-    mine.log.seek(0)
-    lines = mine.log.read().decode(errors="replace").strip().splitlines()
-    return lines[-1].strip() if lines else f"the process ended with exit code {code}"
+    return epitaph(code, mine.log) if code else ""
 
 
 def _end(mine: _Process) -> None:

@@ -20,10 +20,10 @@ from superopt.device import TARGETS
 from superopt.loading import load as load_specs
 from superopt.tune.bench import Clock
 from superopt.tune.bench import reason
-from superopt.tune.bench_job import Job
+from superopt.tune.bench_job import OURS
+from superopt.tune.bench_job import BenchJob
 from superopt.tune.bench_job import bare_case
 from superopt.tune.bench_job import row_record
-from superopt.tune.contest import OURS
 from superopt.tune.contest import Contest
 from superopt.tune.contest import Result
 from superopt.tune.contest import hold
@@ -51,7 +51,7 @@ def main() -> None:
     # A compiled peer that is compiled too often would be run uncompiled without a word.
     torch._dynamo.config.fail_on_recompile_limit_hit = True
     asked, answer = map(Path, json.loads(line))
-    job = Job.of(json.loads(asked.read_text()))
+    job = BenchJob.of(json.loads(asked.read_text()))
     now = answer.with_name(answer.name + ".now")
     try:
         found = run(job, "cuda", CudaClock(), lambda name: _replace(now, name))
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def run(
-    job: Job, device: str, clock: Clock, started: Callable[[str], None] = lambda name: None
+    job: BenchJob, device: str, clock: Clock, started: Callable[[str], None] = lambda name: None
 ) -> dict[str, Any]:
     """The answer to ``job``: of the case, and one row for each contender and mode."""
     if job.spec:
@@ -70,7 +70,9 @@ def run(
         program, case, reference = spec.program, spec.case(job.case), spec.reference
     else:
         program, reference = parse_as(Program, job.program), None
-        case = bare_case(program, job.case, job.sizes, job.dtype, job.tf32, job.scalars)
+        case = bare_case(
+            program, job.case, job.sizes, job.dtype, job.tf32, job.scalars, job.integers
+        )
     declared = load_peers(Path(job.peers), job.function) if job.peers else {}
     order = [p.name for p in program.params]
     peers: list[Peer] = []
@@ -88,7 +90,7 @@ def run(
     return answer_record(job, result)
 
 
-def answer_record(job: Job, result: Result) -> dict[str, Any]:
+def answer_record(job: BenchJob, result: Result) -> dict[str, Any]:
     """The result of a case as JSON."""
     ours = {r.mode: r.series for r in result.rows if r.name == OURS}
     rows = [row_record(r.mode, r.series, ours[r.mode], r.wrong, r.checked) for r in result.rows]
@@ -99,8 +101,9 @@ def answer_record(job: Job, result: Result) -> dict[str, Any]:
         if "us" in row:
             row |= {"rate": roof.rate(row["us"]), "unit": roof.unit, "share": roof.share(row["us"])}
     check = result.check
+    error, limit = check.error or (float("inf"), 0.0)
     return {
-        "check": {"problem": check.problem, "error": _finite(check.error), "limit": check.limit},
+        "check": {"problem": check.problem, "error": _finite(error), "limit": limit},
         "roofline": {"us": roof.us, "bound": roof.bound, **asdict(roof.work)},
         "sets": result.sets,
         "rows": rows,

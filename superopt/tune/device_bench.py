@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
+from superopt.closing import Closing
 from superopt.errors import SuperoptError
 from superopt.tune.request import Compare
 from superopt.tune.request import Effort
 from superopt.tune.request import Entry
 from superopt.tune.request import Measure
 from superopt.tune.request import Prepare
-from superopt.tune.request import Replies
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
 from superopt.verify.run.process import Worker
@@ -28,7 +26,7 @@ class NotPrepared(SuperoptError):  # noqa: N818
     """The inputs of a case cannot be made on this device, or have no reference there."""
 
 
-class DeviceBench:
+class DeviceBench(Closing):
     """Runs kernels in one process, kept from kernel to kernel because its start takes seconds.
 
     ``module``: what the process runs. ``environment``: added to this process's. A kernel that
@@ -79,16 +77,16 @@ class DeviceBench:
         """
         self._prepare(setting)
         try:
-            replies: Replies = self._worker.request(
+            replies: dict[str, Reply] = self._worker.request(
                 Compare(setting, tuple(entries), rounds), COMPARE_SECONDS
             )
         except WorkerError:
             self._replace()
             alone = Effort(rounds, 1000.0)
             return {e.name: self.measure(setting, e, alone) for e in entries}
-        if any(r.broken for r in replies.by_name.values()):
+        if any(r.broken for r in replies.values()):
             self._replace()
-        return dict(replies.by_name)
+        return replies
 
     def _prepare(self, setting: Setting) -> None:
         if self._ready == setting:
@@ -113,14 +111,3 @@ class DeviceBench:
     def close(self) -> None:
         """Ends the process."""
         self._worker.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()

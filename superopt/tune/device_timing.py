@@ -34,7 +34,7 @@ class DeviceTiming:
 
     def quick(self, calls: Sequence[Call], effort: Effort) -> Figures:
         """One kernel alone."""
-        return quick(calls, self._clock, effort.rounds, GRAPH, effort.least_us)
+        return quick(calls, self._clock, effort.rounds, effort.least_us)
 
     def interleaved(
         self, calls: Mapping[str, Sequence[Call]], rounds: int

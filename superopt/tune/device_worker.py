@@ -10,17 +10,17 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING
 
+from superopt.tune.bench import reason
 from superopt.tune.request import Compare
 from superopt.tune.request import Measure
 from superopt.tune.request import Prepare
-from superopt.tune.request import Replies
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
 from superopt.verify.run.worker import serve
 
 if TYPE_CHECKING:
     from superopt.tune.on_device import OnDevice
-    from superopt.tune.on_device import Timing
+    from superopt.tune.on_device import Times
 
 
 class Jobs:
@@ -29,7 +29,7 @@ class Jobs:
     ``timing``: how kernels are timed (tests replace it); None means by the device's clock.
     """
 
-    def __init__(self, timing: Timing | None = None) -> None:
+    def __init__(self, timing: Times | None = None) -> None:
         self._timing = timing
         self._setting: Setting | None = None
         self._held: OnDevice | None = None
@@ -47,18 +47,16 @@ class Jobs:
             case Measure(setting=setting, entry=entry, effort=effort):
                 return self._on(setting).measure(entry, effort)
             case Compare(setting=setting, entries=entries, rounds=rounds):
-                return Replies(self._on(setting).compare(entries, rounds))
+                return self._on(setting).compare(entries, rounds)
             case _:
                 raise TypeError(f"no such request: {type(request).__name__}")
 
     def _prepared(self, setting: Setting) -> Reply:
         """Whether the inputs fit and have a reference."""
-        from superopt.tune.on_device import said
-
         try:
             self._on(setting)
         except Exception as error:
-            return Reply("run", f"inputs and reference: {said(error)}", broken=True)
+            return Reply("run", f"inputs and reference: {reason(error)}", broken=True)
         return Reply()
 
     def _on(self, setting: Setting) -> OnDevice:

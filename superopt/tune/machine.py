@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
 from pathlib import Path
 
 from superopt.errors import UserError
 from superopt.tune.record import Machine
+from superopt.versions import version_of
 
 NO_GPU = "no GPU: kernels can only be timed where torch sees one"
 _MODULE = Path("/proc/driver/nvidia/version")  # the kernel's own word on its driver
@@ -32,7 +31,7 @@ def here() -> Machine:
         driver(),
         str(torch.__version__),
         triton.__version__,
-        _superopt(),
+        version_of("superopt"),
     )
 
 
@@ -58,10 +57,3 @@ def driver() -> str:
             f"neither nvidia-smi nor {_MODULE} says it"
         )
     return found[0]
-
-
-def _superopt() -> str:
-    try:
-        return version("superopt")
-    except PackageNotFoundError:  # run from its source
-        return "source"

@@ -24,6 +24,7 @@ from typing import Any
 
 from superopt.case import Case
 from superopt.errors import UserError
+from superopt.tune.bench_job import OURS
 
 EAGER = "eager"
 COMPILE = "compile"
@@ -73,6 +74,11 @@ def load_peers(file: Path, function: str) -> dict[str, Peer]:
             raise UserError(
                 f"{file}: PEERS[{function!r}][{name!r}] is no factory of (tensors, case)"
             )
+        if name == OURS or name != name.strip() or not name or "," in name:
+            raise UserError(
+                f"{file}: {name!r} names no peer: {OURS!r} is the kernel, and --against parts "
+                "names at commas"
+            )
         if name in GENERIC:
             raise UserError(f"{file}: {name!r} is made of the spec's reference; name it otherwise")
         found[name] = Peer(name, make, not isinstance(entry, Yardstick))
@@ -90,8 +96,8 @@ def chosen(
     for name in against:
         if name in GENERIC and not has_reference:
             raise UserError(
-                f"--against {name}: it runs the reference of a spec; "
-                f"give --spec FILE:FUNCTION of one with reference="
+                f"--against {name}: it runs the torch function that a spec has as reference=, "
+                f"which is in no kernel file; give --spec FILE:FUNCTION of such a spec"
             )
         if name not in GENERIC and name not in declared:
             have = ", ".join([*GENERIC, *declared])
@@ -120,9 +126,10 @@ def generic(name: str, reference: Callable[..., Any], order: Sequence[str]) -> P
 
     def make(tensors: dict[str, Any], case: Case) -> Callable[[], object]:
         arguments = [tensors[n] for n in order]
+        home = next(a.device for a in arguments if isinstance(a, torch.Tensor))
 
         def at_home() -> object:  # what a reference makes for itself has to be on the device, too
-            with torch.device(arguments[0].device):
+            with torch.device(home):
                 return call(*arguments)
 
         try:

@@ -5,9 +5,7 @@ Importable where neither torch nor triton is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import field
 
 from superopt.case import Case
 from superopt.tune.record import Figures
@@ -75,9 +73,6 @@ class Compare:
     rounds: int
 
 
-Request = Prepare | Measure | Compare
-
-
 @dataclass(frozen=True)
 class Reply:
     """What came of one kernel: ``figures``, or the ``stage`` at which it failed and ``why``.
@@ -90,12 +85,4 @@ class Reply:
     why: str = ""
     figures: Figures | None = None
     error: tuple[float, float] | None = None
-    broken: bool = False
-
-
-@dataclass(frozen=True)
-class Replies:
-    """What came of each of several kernels, by name."""
-
-    by_name: Mapping[str, Reply] = field(default_factory=dict)
     broken: bool = False

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from superopt.closing import Closing
 from superopt.device import Device
 from superopt.errors import UserError
 from superopt.tune.device_bench import DeviceBench
@@ -25,7 +24,7 @@ TRIALS = 150  # Configs of one run, by default
 JOBS_MOST = 16
 
 
-class Session:
+class Session(Closing):
     """Tunes one case after the other with at most ``trials`` Configs in all.
 
     ``interrupted``: a case was broken off; what it had finished is in its result and in the
@@ -71,17 +70,6 @@ class Session:
         """Ends the process and the use of the store."""
         self.bench.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def cores() -> int:

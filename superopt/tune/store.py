@@ -13,9 +13,8 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from superopt.closing import Closing
 from superopt.errors import UserError
 from superopt.tune.record import Key
 from superopt.tune.record import Machine
@@ -50,7 +49,7 @@ create trigger records_last before insert on records
 """
 
 
-class Store:
+class Store(Closing):
     """The records of one file, which is created if there is none.
 
     Every record of an existing file is checked when it is opened.
@@ -74,17 +73,6 @@ class Store:
         except BaseException:
             self._base.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the use of the file."""

@@ -22,7 +22,7 @@ from superopt.ugraph.stored import config_record
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTime:
     """One graph with its Configs, tried on the device.
 
     ``digest``: the candidate's. ``stage``, ``why``: where and why it failed, else empty.
@@ -82,7 +82,7 @@ class Timing:
     """All that a run measured; ``machine`` is None if it measured nothing."""
 
     machine: Machine | None = None
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[MeasuredTime, ...] = ()
     peers: tuple[PeerTime, ...] = ()
 
     def of(self, case: str) -> Timing:
@@ -94,12 +94,12 @@ class Timing:
         )
 
     @property
-    def last(self) -> tuple[Measured, ...]:
+    def last(self) -> tuple[MeasuredTime, ...]:
         """The last word on every (case, graph, Configs), in the order of first trials."""
         found = {(m.case, m.digest, m.configs): m for m in self.measured}
         return tuple(found.values())
 
-    def best(self, digest: str | None = None) -> Measured | None:
+    def best(self, digest: str | None = None) -> MeasuredTime | None:
         """The fastest (of the candidate ``digest``) by last word, None if none has a time."""
         return min(
             (m for m in self.last if m.timed and digest in (None, m.digest)),
@@ -209,7 +209,7 @@ def _machine(entry: _Entry) -> Machine:
     return Machine(*(entry.text(n) for n in ("gpu", "driver", "torch", "triton", "superopt")))
 
 
-def _measured(entry: _Entry) -> Measured:
+def _measured(entry: _Entry) -> MeasuredTime:
     status, stage = entry.text("status"), entry.text("stage")
     if status not in (TIMED, FAILED):
         raise entry.wrong("status", f"{TIMED!r} or {FAILED!r}")
@@ -217,13 +217,15 @@ def _measured(entry: _Entry) -> Measured:
         raise entry.wrong("stage", f"one of {', '.join(STAGES)} for a failure, else empty")
     us, low, high = (entry.maybe(n) for n in ("us", "low", "high"))
     given = [v for v in (us, low, high) if v is not None and math.isfinite(v) and v > 0]
-    if len(given) != (3 if status == TIMED else 0):
+    if (status == TIMED and len(given) < 3) or (
+        status == FAILED and (us, low, high) != (None,) * 3
+    ):
         raise entry.wrong("us", "a time above 0 with quartiles if timed, else null")
     try:
         configs = tuple(config_from(c) for c in entry.value("configs"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{entry.where}.configs: {type(error).__name__}: {error}") from error
-    return Measured(
+    return MeasuredTime(
         entry.text("case"),
         entry.text("digest"),
         configs,

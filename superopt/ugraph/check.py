@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from superopt.errors import IllTyped
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
@@ -55,26 +54,6 @@ def check(graph: Program | BlockGraph | KernelGraph) -> list[str]:
         case KernelGraph():
             found = _kernels(graph)
     return list(dict.fromkeys(found))
-
-
-def require(graph: Program | BlockGraph | KernelGraph) -> None:
-    """Raises ``IllTyped`` with all that is wrong, if anything is."""
-    if problems := check(graph):
-        raise IllTyped("; ".join(problems))
-
-
-def premature(block: BlockGraph) -> list[tuple[str, str]]:
-    """The pairs (carry, producer) in which a plain carry's term reads a moving value.
-
-    The term reads the running value of a producer in the same walk, and no ``moves`` correct
-    what was accumulated under earlier values. Repair must add them or refuse.
-    """
-    found: list[tuple[str, str]] = []
-    for walk in block.walks:
-        for carry in walk.carries:
-            if not carry.moves:
-                found += [(carry.name, name) for name in _read(carry.term, walk)]
-    return found
 
 
 def _read(node: Node, walk: Walk) -> list[str]:

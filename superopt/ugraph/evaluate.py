@@ -38,6 +38,7 @@ from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
 from superopt.ugraph.pack import joined
+from superopt.ugraph.scalar import INTEGER
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
@@ -305,8 +306,8 @@ class _Launch(Generic[A]):
                 return size_of(axis, self.sizes)
             case Scalar() | Input() if node in self.tensors:
                 return self.domain.integer(self.tensors[node])
-            case Map(fn=fn, args=args) if fn in _INTEGER:
-                return _INTEGER[fn](*map(self._integer, args))
+            case Map(fn=fn, args=args) if fn in INTEGER:
+                return INTEGER[fn](*map(self._integer, args))
             case _:
                 raise IllTyped(f"the offset of a limit cannot contain {node!r}")
 
@@ -321,13 +322,3 @@ class _Launch(Generic[A]):
             lengths = [0 if axis == walk.axis else scope.lengths([axis])[0] for axis in axes]
             return self.domain.full(tuple(lengths), Fraction(0))
         return self.domain.join([pieces[t] for t in sorted(pieces)], axes.index(walk.axis))
-
-
-_INTEGER: dict[Fn, Callable[..., int]] = {
-    Fn.ADD: lambda a, b: a + b,
-    Fn.SUB: lambda a, b: a - b,
-    Fn.MUL: lambda a, b: a * b,
-    Fn.MAX: max,
-    Fn.MIN: min,
-    Fn.ABS: abs,
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +21,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Size
 from superopt.ugraph.pack import joined
-from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import INTEGER
 from superopt.ugraph.split import part_axis
 
 
@@ -143,19 +142,9 @@ def _offset(node: Node, sizes: Mapping[str, int]) -> int | None:
             return sizes[axis]
         case Map(fn=fn, args=args):
             values = [_offset(a, sizes) for a in args]
-            if fn not in _INTEGER:
+            if fn not in INTEGER:
                 raise IllTyped(f"the offset of a limit cannot contain {fn.symbol}")
             known = [v for v in values if v is not None]
-            return _INTEGER[fn](*known) if len(known) == len(values) else None
+            return INTEGER[fn](*known) if len(known) == len(values) else None
         case _:
             return None
-
-
-_INTEGER: dict[Fn, Callable[..., int]] = {
-    Fn.ADD: lambda a, b: a + b,
-    Fn.SUB: lambda a, b: a - b,
-    Fn.MUL: lambda a, b: a * b,
-    Fn.MAX: max,
-    Fn.MIN: min,
-    Fn.ABS: abs,
-}

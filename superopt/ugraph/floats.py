@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from superopt.ugraph.grids import GRIDS
+from superopt.ugraph.grids import Grid
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -37,6 +40,16 @@ def _erf_array(x: Array) -> Array:
     return np.asarray(_erf(x)).astype(x.dtype)
 
 
+def nearest(value: Array, grid: Grid) -> Array:
+    """Each number of ``value`` rounded to ``grid``, in the float dtype it came in."""
+    with np.errstate(all="ignore"):
+        finite = np.where(np.isfinite(value), value, 0)
+        exponent = np.maximum(np.frexp(finite)[1] - 1, grid.least)
+        step = np.ldexp(np.ones_like(finite), exponent - grid.bits)
+        near = np.clip(np.rint(finite / step) * step, float(grid.lowest), float(grid.largest))
+    return np.where(np.isfinite(value), near, value).astype(value.dtype)
+
+
 # What each scalar function is on floats (integers and truth values where it has them).
 MEANING: dict[Fn, Callable[..., Any]] = {
     Fn.ADD: np.add,
@@ -55,6 +68,7 @@ MEANING: dict[Fn, Callable[..., Any]] = {
     Fn.TANH: np.tanh,
     Fn.SIGMOID: _sigmoid,
     Fn.ERF: _erf_array,
+    **{fn: partial(nearest, grid=grid) for fn, grid in GRIDS.items()},
     Fn.LT: np.less,
     Fn.LE: np.less_equal,
     Fn.EQ: np.equal,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
@@ -111,6 +112,8 @@ class Infinities:
                 return values[0] - frozenset({-INF})
             case Fn.TANH | Fn.SIGMOID | Fn.ERF:
                 return undefined
+            case _ if fn in GRIDS:
+                return values[0]
             case Fn.SQRT | Fn.RSQRT | Fn.LOG | Fn.LOG2:
                 return values[0] if self.positive(args[0], known) and not values[0] else ANY
             case _:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.infinities import DEPTH
 from superopt.ugraph.infinities import NOTHING
 from superopt.ugraph.infinities import UNDEFINED
@@ -129,6 +130,8 @@ class Live:
                 )
             case Fn.ABS | Fn.SQRT | Fn.TANH | Fn.ERF:
                 return self.differs(args[0], zero, known)
+            case _ if fn in GRIDS:
+                return self.differs(args[0], zero, known)
             case _:
                 return True
 
@@ -147,6 +150,8 @@ class Live:
                 return self.differs(args[0], value, known) if finite else True
             case Fn.LOG | Fn.LOG2 if value == -INF:
                 return self.differs(args[0], Fraction(0), known)
+            case _ if fn in GRIDS:
+                return self.differs(args[0], value, known)
             case _:
                 return True
         found: Condition = True

@@ -234,7 +234,14 @@ def _check_kinds(fn: Fn, args: tuple[Node, ...]) -> None:
         wrong = [a for a in args if a.kind is Kind.BOOL]
     if wrong:
         got = ", ".join(a.kind.value for a in args)
-        raise IllTyped(f"{fn.symbol} got arguments of the wrong kind: {got}")
+        raise IllTyped(f"{fn.symbol} got arguments of the wrong kind: {got}; {_remedy(fn)}")
+
+
+def _remedy(fn: Fn) -> str:
+    """How arguments of the other kind are written."""
+    if fn in (Fn.AND, Fn.OR, Fn.NOT, Fn.WHERE):
+        return "a number becomes a truth value by x != 0"
+    return "a truth value becomes a number by where(condition, 1, 0)"
 
 
 def _result_kind(fn: Fn, args: tuple[Node, ...]) -> Kind:

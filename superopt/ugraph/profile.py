@@ -28,6 +28,7 @@ from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
+from superopt.ugraph.walk import topo
 
 
 class What(Enum):
@@ -148,18 +149,8 @@ class _Reader:
         return not any(self.product(n.fn, n.axis, n.arg) for n in folds)
 
     def topo(self, roots: Iterable[Node]) -> list[Node]:
-        done: dict[Node, None] = {}
-        stack = [(r, False) for r in reversed(list(roots))]
-        while stack:
-            node, ready = stack.pop()
-            if node in done:
-                continue
-            if ready:
-                done[node] = None
-                continue
-            stack.append((node, True))
-            stack.extend((c, False) for c in reversed(self.below(node)) if c not in done)
-        return list(done)
+        """The nodes that are computed for ``roots``, arguments before users."""
+        return topo(roots, self.below)
 
     def elements(self, axes: Iterable[str]) -> tuple[str, ...]:
         """The tile dimensions along which ``axes`` lie, each once."""

@@ -7,6 +7,7 @@ row lacks one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from enum import unique
@@ -62,6 +63,11 @@ class Fn(Enum):
     TANH = Traits("tanh", 1, Kind.REAL, plain=4, special=2)
     SIGMOID = Traits("sigmoid", 1, Kind.REAL, plain=2, special=2)
     ERF = Traits("erf", 1, Kind.REAL, plain=12, special=1)
+    ROUND_FP16 = Traits("round_fp16", 1, Kind.REAL, plain=6)  # to the numbers of ``grids.py``
+    ROUND_BF16 = Traits("round_bf16", 1, Kind.REAL, plain=6)
+    ROUND_E4M3 = Traits("round_e4m3", 1, Kind.REAL, plain=8)
+    ROUND_E5M2 = Traits("round_e5m2", 1, Kind.REAL, plain=8)
+    ROUND_INT8 = Traits("round_int8", 1, Kind.REAL, plain=8)
     LT = Traits("lt", 2, Kind.BOOL)
     LE = Traits("le", 2, Kind.BOOL)
     EQ = Traits("eq", 2, Kind.BOOL, commutative=True)
@@ -89,6 +95,16 @@ class Fn(Enum):
 
 
 BY_SYMBOL = {fn.symbol: fn for fn in Fn}
+
+# What may stand in limits of walks, on exact integers.
+INTEGER: dict[Fn, Callable[..., int]] = {
+    Fn.ADD: lambda a, b: a + b,
+    Fn.SUB: lambda a, b: a - b,
+    Fn.MUL: lambda a, b: a * b,
+    Fn.MAX: max,
+    Fn.MIN: min,
+    Fn.ABS: abs,
+}
 
 
 @unique

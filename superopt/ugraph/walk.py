@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -22,8 +23,11 @@ def children(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def topo(roots: Iterable[Node]) -> list[Node]:
-    """All nodes below ``roots``, each once, arguments before users; the order is structural."""
+def topo(roots: Iterable[Node], below: Callable[[Node], Sequence[Node]] = children) -> list[Node]:
+    """All nodes below ``roots``, each once, arguments before users; the order is structural.
+
+    ``below``: the arguments of a node that count.
+    """
     done: dict[Node, None] = {}
     stack: list[tuple[Node, bool]] = [(r, False) for r in reversed(list(roots))]
     while stack:
@@ -34,7 +38,7 @@ def topo(roots: Iterable[Node]) -> list[Node]:
             done[node] = None
             continue
         stack.append((node, True))
-        stack.extend((c, False) for c in reversed(children(node)) if c not in done)
+        stack.extend((c, False) for c in reversed(below(node)) if c not in done)
     return list(done)
 
 

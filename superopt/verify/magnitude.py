@@ -18,6 +18,7 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
@@ -51,6 +52,8 @@ def judge_range(repair: Repair, regions: Regions, rlimit: int = RLIMIT) -> Verdi
 
 
 def _deferred(repair: Repair) -> Verdict:
+    if repair.fold in EXTREMA:
+        return Proved("an extremum is one of the values, and is not rounded")
     if repair.rank > 1:
         return Unknown("a difference of deferred sums may cancel")
     return Proved("one product is deferred, without exponentials of values along the walk")
@@ -152,12 +155,33 @@ def _centred(repair: Repair, regions: Regions) -> Verdict:
 
 
 def _without_means(node: Node, by: dict[str, Carry]) -> Node:
-    """``node`` with ``sum / count`` (of old or new states) replaced by a constant."""
+    """``node`` with ``sum / count`` (of old or new states) replaced by a constant.
+
+    The sum may be folded further within a tile, and sizes, which do not move, may scale it.
+    """
     means: dict[Node, Node] = {}
     for n in topo([node]):
         match n:
-            case Map(fn=Fn.DIV, args=(State(carry=a, old=x), State(carry=b, old=y))) if x == y:
-                count = by.get(b)
-                if count is not None and span(count.term, {}).point == 1 and a in by:
-                    means[n] = ZERO
+            case Map(fn=Fn.DIV, args=(above, below)):
+                match _unfolded(above), _unsized(below):
+                    case State(carry=a, old=x), State(carry=b, old=y) if x == y and a in by:
+                        count = by.get(b)
+                        if count is not None and span(count.term, {}).point == 1:
+                            means[n] = ZERO
     return substitute(node, means)
+
+
+def _unfolded(node: Node) -> Node:
+    """What is summed within a tile."""
+    while isinstance(node, Reduce) and node.fn is Fn.ADD:
+        node = node.arg
+    return node
+
+
+def _unsized(node: Node) -> Node:
+    """What sizes are multiplied by."""
+    match node:
+        case Map(fn=Fn.MUL, args=(Size(), other) | (other, Size())):
+            return _unsized(other)
+        case _:
+            return node

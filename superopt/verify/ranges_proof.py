@@ -44,14 +44,14 @@ from superopt.verify.verdict import Verdict
 RLIMIT = 2_000_000
 
 
-def prove_limits(block: BlockGraph, rlimit: int = RLIMIT) -> tuple[tuple[BoundClaim, Verdict], ...]:
+def prove_limits(block: BlockGraph) -> tuple[tuple[BoundClaim, Verdict], ...]:
     """Every limit of every walk of ``block`` with its verdict."""
-    return tuple((claim, prove_limit(claim, rlimit)) for claim in claims(block))
+    return tuple((claim, prove_limit(claim)) for claim in claims(block))
 
 
-def prove_clears(block: BlockGraph, rlimit: int = RLIMIT) -> tuple[tuple[ClearClaim, Verdict], ...]:
+def prove_clears(block: BlockGraph) -> tuple[tuple[ClearClaim, Verdict], ...]:
     """Every condition that a walk of ``block`` drops on its clear tiles, with its verdict."""
-    return tuple((claim, prove_clear(claim, rlimit)) for claim in clear_claims(block))
+    return tuple((claim, prove_clear(claim)) for claim in clear_claims(block))
 
 
 def prove_limit(claim: BoundClaim, rlimit: int = RLIMIT) -> Verdict:

@@ -77,11 +77,11 @@ def test_a_peer_computes_what_the_spec_means(uncompiled, file, spec, function, s
     for peer in peers.values():
         if "cudnn" in peer.name:
             continue
-        contest.poison(contest.sets[0])
-        got = peer.make(contest.sets[0], contest.case)()
+        contest.data.poison()
+        got = peer.make(contest.data.sets[0], contest.data.case)()
         ran += 1
         if peer.checked:
-            assert contest.check(as_tuple(got)).problem == "", peer.name
+            assert contest.data.check(as_tuple(got)).problem == "", peer.name
     assert ran
 
 

@@ -13,8 +13,8 @@ from superopt.commands.against import best_peer
 from superopt.commands.against import check_rivals
 from superopt.commands.against import with_peers
 from superopt.commands.search import TimingOptions
+from superopt.commands.search import _machine
 from superopt.commands.search import _rivals
-from superopt.commands.search import _timing
 from superopt.device import target
 from superopt.errors import UserError
 from superopt.loading import load
@@ -113,5 +113,5 @@ def test_unknown_peers_are_said_before_the_search():
 
 
 def test_why_nothing_is_timed():
-    assert _timing(TimingOptions(wanted=False), target("h200")) == (None, "--no-time")
-    assert _timing(TimingOptions(), target("h200")) == (None, "no GPU")
+    assert _machine(TimingOptions(wanted=False), target("h200")) == (None, "--no-time")
+    assert _machine(TimingOptions(), target("h200")) == (None, "no GPU")

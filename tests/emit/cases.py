@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
@@ -202,6 +203,7 @@ REAL_FUNCTIONS: dict[str, Callable[[Node], Node]] = {
     "tanh": lambda x: Map(Fn.TANH, (x,)),
     "sigmoid": lambda x: Map(Fn.SIGMOID, (x,)),
     "erf": lambda x: Map(Fn.ERF, (x,)),
+    **{fn.symbol: lambda x, fn=fn: Map(fn, (x,)) for fn in GRIDS},
     "binary": lambda x: Map(
         Fn.MAX, (Map(Fn.MIN, (s.mul(x, x), s.num(2))), s.div(x, s.add(s.mul(x, x), s.num(1))))
     ),

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 os.environ.pop("TRITON_INTERPRET", None)
-import importlib.util
 from types import ModuleType
 
 import triton
@@ -25,20 +24,10 @@ from superopt.emit.ahead import launch_specs
 from superopt.source import LaunchSpec
 from tests.emit.cases import CASES
 from tests.emit.cases import Printed
+from tests.emit.harness import load
 
 # A full matrix would take minutes: each case once for each target, dtypes in turn.
 TARGETS = ((90, "bf16"), (80, "fp16"), (100, "fp32"))
-
-
-def load(text: str, path: Path) -> ModuleType:
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def build(module: ModuleType, spec: LaunchSpec, capability: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,6 +34,7 @@ from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from tests import samples as s
 from tests.emit.cases import attention_case
+from tests.emit.harness import load
 
 
 def turned() -> BlockGraph:
@@ -109,14 +109,7 @@ def test_a_launch_is_compiled_as_it_would_be_called() -> None:
 @pytest.fixture(scope="module")
 def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     path = tmp_path_factory.mktemp("described") / "printed_for_descriptors.py"
-    path.write_text(attention_case().text(descriptors=True))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = found
-    spec.loader.exec_module(found)
-    yield found
+    yield load(attention_case().text(descriptors=True), path)
     del sys.modules[path.stem]
 
 

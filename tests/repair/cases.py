@@ -80,6 +80,8 @@ RMS = rsqrt(add(div(total("n", square(X)), N), EPS))
 MEAN = div(total("n", X), N)
 CENTRED = sub(X, MEAN)
 VARIANCE = div(total("n", square(CENTRED)), N)
+NORMED = mul(CENTRED, rsqrt(add(VARIANCE, EPS)))
+BOTH = div(total("n", total("m", X)), mul(N, Size("m")))
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,18 @@ REPAIRED = (
     Case("relu of rms", ("m",), total("n", mapped(Fn.MAX, mul(X, RMS), num(0))), (1,)),
     Case("max minus sum", ("m",), largest("n", sub(Y, total("n", X))), (1,)),
     Case("max minus max", ("m",), largest("n", sub(Y, TOP)), (1,)),
+    Case("max of abs of a difference", ("m",), largest("n", absolute(CENTRED)), (2,)),
+    Case("amax of a layer norm", ("m",), largest("n", absolute(NORMED)), (3, 2), 1e-7),
+    Case("max of a tanh", ("m",), largest("n", mapped(Fn.TANH, sub(X, MEAN))), (1,)),
+    Case("min of a difference", ("m",), Reduce(Fn.MIN, "n", mul(sub(MEAN, X), RMS)), (1,)),
+    Case("variance over two axes", (), total("n", total("m", square(sub(X, BOTH)))), (3,)),
     Case("deferred mean", ("m",), total("n", mul(MEAN, Y)), (1,)),
     Case("variance", ("m",), VARIANCE, (3,)),
     Case("third moment", ("m",), total("n", mul(square(CENTRED), CENTRED)), (4,), 1e-7),
     Case(
         "layer norm, matmul",
         ("m", "e"),
-        total("n", mul(mul(CENTRED, rsqrt(add(VARIANCE, EPS))), W)),
+        total("n", mul(NORMED, W)),
         (3, 2),
         1e-7,
     ),
@@ -145,7 +152,8 @@ REFUSED = (
     ("softmax of a softmax", total("n", mul(softmax(softmax(X, "n"), "n"), W)), "no finite rank"),
     ("tanh of a quotient", total("n", mapped(Fn.TANH, div(X, positive(AMAX)))), "tanh"),
     ("sigmoid of a difference", total("n", mapped(Fn.SIGMOID, sub(X, TOP))), "sigmoid"),
-    ("max of abs of a difference", largest("n", absolute(CENTRED)), "abs"),
+    ("max of abs of a weighted difference", largest("n", absolute(mul(CENTRED, U))), "abs"),
+    ("min of abs of a difference", Reduce(Fn.MIN, "n", absolute(CENTRED)), "abs"),
     ("exponential of a product", total("n", exp(mul(X, MEAN))), "exp"),
     ("choice by a moving value", total("n", where(mapped(Fn.LT, X, MEAN), X, Y)), "condition"),
     ("exponential that cannot be deferred", total("n", mul(MEAN, exp(X))), "overflow"),
@@ -160,7 +168,7 @@ def fused(axes: tuple[str, ...], value: Node, split: bool = False) -> BlockGraph
     stores = (Store("out", axes, None, value),)
     (passes, *_) = groupings(stores, ("n",))
     assert len(passes) == 1
-    inner = tuple(a for a in ("e",) if a not in axes)
+    inner = tuple(a for a in ("m", "e") if a not in axes)
     places: tuple[tuple[str, Place], ...] = (
         *((a, Grid(tiled=a == "m")) for a in axes),
         *((a, Whole()) for a in inner),

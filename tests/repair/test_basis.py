@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from superopt.errors import NoRepair
-from superopt.repair.basis import MOST
 from superopt.repair.basis import separate
+from superopt.repair.collect import MOST
 from superopt.repair.record import to_old
 from superopt.repair.span import FINITE
 from superopt.ugraph.evaluate import evaluate_node
@@ -81,6 +81,12 @@ def test_the_basis_is_centred():
     sep = found(power(sub(X, S), 2))
     assert sep.basis[1] is sub(X, S)
     assert sep.basis[2] is num(1)
+
+
+def test_no_change_of_basis_is_made_where_it_may_not_exist():
+    sep = found(add(mul(S, X), mul(mul(S, S), U)))
+    assert len(sep.parts) == 2
+    assert sep.moves == ()
 
 
 def test_extrema_add():

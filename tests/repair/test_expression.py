@@ -12,6 +12,7 @@ from superopt.repair.expression import written
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.scalar import Fn
+from tests.samples import add
 from tests.samples import div
 from tests.samples import exp
 from tests.samples import mul
@@ -44,6 +45,13 @@ NODES = {y: NEW, z: OLD, u: U}
 )
 def test_written(e, node):
     assert written(e, NODES) is node
+
+
+def test_old_and_new_values_are_subtracted_from_each_other_first():
+    """Each is large, and their sums would lose what the differences have."""
+    logs = sub(Map(Fn.LOG, (NEW,)), Map(Fn.LOG, (OLD,)))
+    found = written(sp.log(y) + z - sp.log(z) - y + u, NODES)
+    assert found in (add(add(logs, sub(OLD, NEW)), U), add(add(sub(OLD, NEW), logs), U))
 
 
 def test_what_no_function_says_is_refused():

@@ -105,6 +105,9 @@ def test_points_are_exact():
     assert span(exp(sub(NEG_INF, num(3))), {}).point == 0
     assert span(mul(num(0), A), {}).point == 0
     assert span(where(eq(NEG_INF, NEG_INF), num(2), A), {}).point == 2
+    assert span(sub(NEG_INF, A), {A: FINITE}).point == -INF
+    assert span(exp(sub(NEG_INF, A)), {A: FINITE}).point == 0
+    assert span(sub(NEG_INF, A), {A: Span(-INF, INF, ninf=True)}).nan
 
 
 @pytest.mark.parametrize(

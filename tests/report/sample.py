@@ -14,7 +14,7 @@ from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Run
 from superopt.run import Stage
-from superopt.tune.timing import Measured
+from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import PeerTime
 from superopt.tune.timing import Timing
 from superopt.ugraph.levels import Config
@@ -87,8 +87,8 @@ def case_run(name: str, timed: bool) -> CaseRun:
     return CaseRun(case, COUNTS, found, found[0], (("total", 1.5),))
 
 
-def measured(order: int, number: int, tile: int, us: float | None, model_us: float) -> Measured:
-    return Measured(
+def measured(order: int, number: int, tile: int, us: float | None, model_us: float) -> MeasuredTime:
+    return MeasuredTime(
         case="large",
         digest=digest(GRAPHS[number]),
         configs=configs(tile),

@@ -68,8 +68,11 @@ def test_what_a_killed_search_left_goes_with_the_next(tmp_path):
 
 def test_two_searches_at_once_are_refused(tmp_path):
     (tmp_path / f".superopt-{os.getppid()}").mkdir()
-    with pytest.raises(UserError, match="another search works there"):
+    with pytest.raises(UserError, match="another process works there"):
         check_directory(tmp_path)
+    with pytest.raises(UserError, match="another process works there"):  # timing does not ask first
+        start_work(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == [f".superopt-{os.getppid()}"]
 
 
 def test_a_claim_to_files_elsewhere_is_ignored(tmp_path):

@@ -11,6 +11,7 @@ from superopt.case import Case
 from superopt.report.live import Progress
 from superopt.run import CaseRun
 from superopt.run import Counts
+from superopt.run import Stage
 from superopt.tune.record import Figures
 from tests.report.sample import sample
 
@@ -36,6 +37,15 @@ def test_plain_lines_where_there_is_no_terminal():
     quiet = io.StringIO()
     told(Console(file=quiet, soft_wrap=True), quiet=True)
     assert quiet.getvalue() == ""
+
+
+def test_candidates_that_a_check_refused_are_said():
+    out = io.StringIO()
+    refused = replace(sample(Path()).cases[0].winner, stage=Stage.REFUSED)
+    with Progress(Console(file=out, soft_wrap=True)) as progress:
+        progress.case("f", "big")
+        progress.done(CaseRun(Case("big", m=4), COUNTS, (refused, refused), None))
+    assert "verified 0, refused 2; no verified kernel" in out.getvalue()
 
 
 def test_a_terminal_shows_a_table_that_leaves_one_line():

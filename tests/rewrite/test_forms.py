@@ -78,6 +78,15 @@ def test_the_scale_of_a_norm_moves_behind_the_matmul() -> None:
     assert not [n for n in topo([fold.arg]) if isinstance(n, Reduce)]
 
 
+def test_a_rounding_moves_past_an_extremum_and_nowhere_else() -> None:
+    x = Input("x", ("m", "n"))
+    rounded = Map(Fn.ROUND_E4M3, (x,))
+    for fold, law in ((Fn.MAX, "round_e4m3_out_of_maximum"), (Fn.ADD, None)):
+        store = Store("out", ("m",), None, Reduce(fold, "n", rounded))
+        met = found(Program("plain", (x,), (store,)))
+        assert {s.law for f in met for s in f.steps} == ({law} if law else set())
+
+
 def test_both_associations_of_a_low_rank_update() -> None:
     programs = [f.program for f in found(samples.lora())]
     x_first = [p for p in programs if _has_low_rank(p)]

@@ -6,7 +6,6 @@ import pytest
 from superopt.errors import NoFusion
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
-from superopt.ugraph.check import premature
 from superopt.ugraph.evaluate import evaluate_kernels
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
@@ -19,6 +18,7 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Fn
+from tests.premature import premature
 from tests.samples import attention
 from tests.samples import attention_delayed
 from tests.samples import lora

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from superopt.device import target
 from superopt.search.space import Search
-from superopt.search.space import search
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Program
@@ -28,7 +27,7 @@ class Plain:
 
 
 def run(*programs: Program, sizes: dict[str, int], dtype: str = "bf16", **options: int) -> Search:
-    return search([Plain(p) for p in programs], sizes, dtype, H200, **options)
+    return Search([Plain(p) for p in programs], sizes, dtype, H200, **options)
 
 
 def decode() -> Program:

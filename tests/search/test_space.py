@@ -10,7 +10,7 @@ from superopt.rewrite.forms import forms
 from superopt.search.outcome import Built
 from superopt.search.outcome import Pruned
 from superopt.search.outcome import Rejected
-from superopt.search.space import search
+from superopt.search.space import Search
 from superopt.ugraph.check import check
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
@@ -41,7 +41,7 @@ def test_attention_ends_as_one_kernel_with_one_walk_and_two_repaired_carries():
 def test_the_whole_way_from_what_a_user_writes():
     program, names = canonical(samples.attention())
     sizes = {a: PREFILL[user] for a, user in names.axes.items()}
-    winner = best(list(search(forms(program, 8), sizes, "bf16", H200)))
+    winner = best(list(Search(forms(program, 8), sizes, "bf16", H200)))
     (block,) = winner.graph.kernels
     assert [len(w.carries) for w in block.walks] == [3]
     assert winner.derivation

@@ -10,7 +10,7 @@ from superopt.loading import load
 from superopt.rewrite.forms import forms
 from superopt.rewrite.lowering import lowered
 from superopt.search.outcome import Built
-from superopt.search.space import search
+from superopt.search.space import Search
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
@@ -29,7 +29,7 @@ def graphs(file: str, case: str, budget: int = 40) -> tuple[KernelGraph, ...]:
     bound = spec.case(case)
     sizes = {a: bound.sizes[user] for a, user in names.axes.items()}
     made = [lowered(f) for f in forms(program, 12, sizes=sizes)]
-    found = search(made, sizes, bound.storage, target("h200"), budget, bound.tf32)
+    found = Search(made, sizes, bound.storage, target("h200"), budget, bound.tf32)
     built = sorted((o for o in found if isinstance(o, Built)), key=lambda b: b.estimate.us)
     return tuple(names.back(b.graph) for b in built)
 

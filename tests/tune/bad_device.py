@@ -9,7 +9,6 @@ from superopt.tune.record import Figures
 from superopt.tune.request import Compare
 from superopt.tune.request import Measure
 from superopt.tune.request import Prepare
-from superopt.tune.request import Replies
 from superopt.tune.request import Reply
 from superopt.verify.run.worker import serve
 
@@ -31,7 +30,7 @@ def answer(request):
         case Measure(entry=entry):
             return one(entry.name)
         case Compare(entries=entries):
-            return Replies({e.name: one(e.name) for e in entries})
+            return {e.name: one(e.name) for e in entries}
 
 
 def one(name):

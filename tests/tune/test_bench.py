@@ -135,7 +135,7 @@ def test_a_device_beyond_use_ends_everything():
 
 def test_quick_figures():
     clock = FakeClock()
-    found = quick((clock.kernel(12.0),), clock, rounds=2)
+    found = quick((clock.kernel(12.0),), clock, 2, 500.0)
     assert (found.us, found.rounds) == (pytest.approx(12.0), 2)
 
 

@@ -8,9 +8,9 @@ import textwrap
 import pytest
 
 from superopt.tune.bench_apart import Processes
-from superopt.tune.bench_job import Job
+from superopt.tune.bench_job import BenchJob
 
-JOB = Job(
+JOB = BenchJob(
     kernel="kernel.py",
     function="f",
     spec="",
@@ -141,4 +141,4 @@ def test_the_next_process_loads_ahead_and_ends_with_the_others(tmp_path):
 def test_a_process_that_ends_before_its_job(tmp_path):
     with Processes((sys.executable, "-c", "raise SystemExit('no torch here')")) as processes:
         found = processes.answer(JOB, 20.0)
-    assert found["problem"] == "no torch here"
+    assert found["problem"] == "the process ended with exit code 1: no torch here"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from superopt.integers import Segments
 from superopt.loading import load
-from superopt.tune.bench_job import Job
+from superopt.tune.bench_job import BenchJob
 from superopt.tune.bench_job import bare_case
 from superopt.tune.bench_process import run
 from superopt.ugraph.text import show
@@ -17,7 +18,7 @@ from tests.tune.fakes import StepClock
 
 HERE = Path(__file__).parent
 (SPEC,) = load(str(HERE / "row_sum.py"))
-JOB = Job(
+JOB = BenchJob(
     kernel=str(HERE / "plain_kernel.py"),
     function="row_sum",
     spec=f"{HERE / 'row_sum.py'}:row_sum",
@@ -37,7 +38,7 @@ JOB = Job(
 
 
 def test_a_job_survives_json():
-    assert Job.of(json.loads(json.dumps(JOB.record()))) == JOB
+    assert BenchJob.of(json.loads(json.dumps(JOB.record()))) == JOB
 
 
 def test_the_answer_with_a_spec():
@@ -72,3 +73,6 @@ def test_a_case_without_its_spec_is_the_same():
     found = bare_case(SPEC.program, "small", sizes, "bf16", False, scalars)
     assert found == case
     assert isinstance(found.scalars["length"], int)
+    rules = {"ids": str(Segments(2))}
+    found = bare_case(SPEC.program, "small", sizes, "bf16", False, scalars, rules)
+    assert found.integers == {"ids": Segments(2)}

@@ -43,6 +43,13 @@ def test_what_stands_beside_a_file_can_be_imported(tmp_path):
         ("PEERS = {'f': 3}", r"PEERS\['f'\] is no dict of peer name -> factory"),
         ("PEERS = {'f': {'p': 3}}", r"PEERS\['f'\]\['p'\] is no factory"),
         ("PEERS = {'f': {'eager': print}}", "'eager' is made of the spec's reference"),
+        (
+            "PEERS = {'f': {'superopt': print}}",
+            "'superopt' names no peer: 'superopt' is the kernel",
+        ),
+        ("PEERS = {'f': {'a,b': print}}", "'a,b' names no peer"),
+        ("PEERS = {'f': {'': print}}", "'' names no peer"),
+        ("PEERS = {'f': {' a': print}}", "' a' names no peer"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def", "SyntaxError"),
         ("import sys; sys.exit(3)", "SystemExit"),
@@ -63,7 +70,7 @@ def test_no_such_file(tmp_path):
 def test_peers_are_chosen_by_name():
     declared = load_peers(HERE / "row_peers.py", "row_sum")
     assert chosen(["right", "eager", "right"], declared, True) == ("right", "eager")
-    with pytest.raises(UserError, match="--spec FILE:FUNCTION of one with reference="):
+    with pytest.raises(UserError, match=r"as reference=, .* give --spec FILE:FUNCTION"):
         chosen(["eager"], declared, False)
     with pytest.raises(UserError, match=r"no such peer; there are eager, compile, .*, copy"):
         chosen(["other"], declared, True)
@@ -78,13 +85,13 @@ def test_eager_calls_the_reference_with_the_tensors_in_order():
 
 
 def test_a_reference_that_needs_its_own_tensors_on_the_device():
-    def reference(a):
+    def reference(scale, a):
         if torch.get_default_device() != a.device:
             raise RuntimeError("expected all tensors to be on the same device")
         return a + torch.ones(3)
 
-    peer = generic("eager", reference, ["a"])
-    call = peer.make({"a": torch.empty(3, device="meta")}, Case("c"))
+    peer = generic("eager", reference, ["scale", "a"])
+    call = peer.make({"scale": 2.0, "a": torch.empty(3, device="meta")}, Case("c"))
     assert call().device.type == "meta"
 
 

@@ -35,7 +35,7 @@ from superopt.verify.field.logarithms import DRAWN
 from superopt.verify.field.logarithms import held
 from superopt.verify.field.logarithms import powers
 from superopt.verify.field.roots import roots_of
-from superopt.verify.field.terms import TermDomain
+from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.terms import Terms
 from superopt.verify.field.trials import Trial
 
@@ -189,7 +189,7 @@ def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int
 
 def _facts(ops: list[str], roots: int) -> tuple[str, ...]:
     facts = {
-        "opaque": "tanh, erf, log in products are drawn functions of their arguments",
+        "opaque": "tanh, erf, roundings, log in products are drawn functions of their arguments",
         "max": "a maximum is a drawn function of the set of its arguments",
         "min": "a minimum is a drawn function of the set of its arguments",
         "sqrt": "arguments of roots are positive",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from superopt.ugraph.grids import ROUNDINGS
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.verify.field.array import EMPTY
@@ -57,9 +58,11 @@ def compare(tower: Tower, fn: Fn, args: Sequence[FieldArray]) -> FieldArray:
         less = less | (finite & (exact_of(a) < exact_of(b)))
         equal = equal | (finite & (exact_of(a) == exact_of(b)))
     elif finite.any():
-        below, same, known, guessed = _ordered(tower, a, b)
+        # Where a rounding takes part, values of different arguments may well be equal.
+        stepped = not doubts.isdisjoint(ROUNDINGS)
+        below, same, known, guessed = _ordered(tower, a, b, stepped)
         less, equal, sure = less | (finite & below), equal | (finite & same), known | ~finite
-        if fn is Fn.EQ:
+        if fn is Fn.EQ and not stepped:
             guessed = guessed & ~_one_zero(tower, a, b)
         if (finite & guessed).any():
             doubts = doubts | {ORDER}
@@ -67,8 +70,13 @@ def compare(tower: Tower, fn: Fn, args: Sequence[FieldArray]) -> FieldArray:
     return boolean(tag, truth, sure, doubts)
 
 
-def _ordered(tower: Tower, x: FieldArray, y: FieldArray) -> tuple[Bools, Bools, Bools, Bools]:
-    """Below, equal, known, guessed, for finite elements that are not both integers."""
+def _ordered(
+    tower: Tower, x: FieldArray, y: FieldArray, stepped: bool
+) -> tuple[Bools, Bools, Bools, Bools]:
+    """Below, equal, known, guessed, for finite elements that are not both integers.
+
+    ``stepped``: different residues are equal for some pairs, by a coin, too.
+    """
     a, b = promoted(tower, x), promoted(tower, y)
     first_a, first_b = a.levels[0], b.levels[0]
     if first_a is None or first_b is None:
@@ -78,8 +86,11 @@ def _ordered(tower: Tower, x: FieldArray, y: FieldArray) -> tuple[Bools, Bools, 
     left, right = np.broadcast_arrays(first_a.value, first_b.value)
     low, high = np.minimum(left, right), np.maximum(left, right)
     coin = tower.mixed("order", (low << np.uint64(32)) ^ high) & np.uint64(1) == 1
-    same = left == right
-    return (coin ^ (left > right)) & ~same, same, known, ~same
+    same = sure = left == right
+    if stepped:
+        tie = tower.mixed("tie", (low << np.uint64(32)) ^ high) & np.uint64(3) == 0
+        same = same | tie
+    return (coin ^ (left > right)) & ~same, same, known, ~sure
 
 
 def _one_zero(tower: Tower, x: FieldArray, y: FieldArray) -> Bools:

@@ -15,6 +15,7 @@ from random import Random
 
 import numpy as np
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.scalar import Constant
@@ -41,6 +42,7 @@ from superopt.verify.field.choice import joined
 from superopt.verify.field.choice import select
 from superopt.verify.field.functions import Functions
 from superopt.verify.field.opaque import opaque
+from superopt.verify.field.opaque import rounding
 from superopt.verify.field.residues import Residue
 from superopt.verify.field.residues import Tower
 
@@ -204,6 +206,10 @@ class FieldDomain:
         return self.fold(Fn.ADD, self.apply(Fn.MUL, (left, right)), dim)
 
 
+def _rounding(fn: Fn) -> Callable[[Functions, Sequence[FieldArray]], FieldArray]:
+    return lambda f, a: rounding(f.tower, fn, promoted(f.tower, a[0]))
+
+
 # One entry a scalar function: (functions of a tower, arguments) -> value.
 MEANING: dict[Fn, Callable[[Functions, Sequence[FieldArray]], FieldArray]] = {
     Fn.ADD: lambda f, a: f.add(*a),
@@ -222,6 +228,7 @@ MEANING: dict[Fn, Callable[[Functions, Sequence[FieldArray]], FieldArray]] = {
     Fn.TANH: lambda f, a: opaque(f.tower, "tanh", promoted(f.tower, a[0]), 1),
     Fn.SIGMOID: lambda f, a: f.sigmoid(*a),
     Fn.ERF: lambda f, a: opaque(f.tower, "erf", promoted(f.tower, a[0]), 1),
+    **{fn: _rounding(fn) for fn in GRIDS},
     Fn.LT: lambda f, a: compare(f.tower, Fn.LT, a),
     Fn.LE: lambda f, a: compare(f.tower, Fn.LE, a),
     Fn.EQ: lambda f, a: compare(f.tower, Fn.EQ, a),

@@ -73,6 +73,9 @@ class Polynomials:
         self._terms: list[int] = []  # by letter
         self._roots: dict[int, Fraction] = {}  # letters that are roots of numbers
         self.logs: dict[int, int] = {}  # letters that are logarithms -> their argument
+        # Letters that are inverses -> of what. The term that such a letter came from may be an
+        # exponential with a negative logarithm inside, which the inverse is only a factor of.
+        self.inverses: dict[int, Poly] = {}
 
     def of(self, term: int) -> Poly:
         """The polynomial of a term."""
@@ -157,7 +160,10 @@ class Polynomials:
             upside = tuple((letter, -power) for letter, power in monomial)
             return self._product({ONE: 1 / c}, {upside: Fraction(1)})
         key = tuple(sorted(poly.items()))
-        return self._letter(("inv", key), self.depends(poly), max(1, self.degree(poly)), term)
+        found = self._letter(("inv", key), self.depends(poly), max(1, self.degree(poly)), term)
+        ((((letter, _),), _),) = found.items()
+        self.inverses[letter] = poly
+        return found
 
     def _product(self, a: Poly, b: Poly) -> Poly:
         if len(a) * len(b) > MOST_MONOMIALS:
@@ -195,7 +201,7 @@ class Polynomials:
         return {((self._letters[key], 1),): Fraction(1)}
 
     def term_of(self, letter: int) -> int:
-        """A term that has the value of a letter."""
+        """A term that has the value of a letter, unless that is one of ``inverses``."""
         return self._terms[letter]
 
     def depends(self, poly: Iterable[Monomial]) -> frozenset[str]:

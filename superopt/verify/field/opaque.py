@@ -20,6 +20,7 @@ from superopt.verify.field.array import UNDEFINED
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import Members
 from superopt.verify.field.array import real
+from superopt.verify.field.array import zero_of
 from superopt.verify.field.residues import U64
 from superopt.verify.field.residues import Bools
 from superopt.verify.field.residues import Residue
@@ -168,3 +169,34 @@ def opaque(tower: Tower, label: str, a: FieldArray, limit: int) -> FieldArray:
                 settled.append(Residue(np.where(at, end, r.value), r.known | at))
             found = replace(found, levels=tuple(settled))
     return found
+
+
+def rounding(tower: Tower, fn: Fn, a: FieldArray) -> FieldArray:
+    """A rounding: drawn for its argument, but for infinities and an exact zero, which stay.
+
+    It is monotone, so that of an extremum is the extremum of those of the members of its set.
+    """
+    first = a.levels[0]
+    levels: list[Residue | None] = [None] * tower.levels
+    if first is not None:
+        for i in range(tower.levels):
+            drawn = tower.random(fn.symbol, i, first.value)
+            levels[i] = Residue(np.where(zero_of(a), np.uint64(0), drawn), first.known)
+    found = real(a.tag, zero_of(a), levels, a.doubts | {fn.symbol})
+    if a.members is None or first is None:
+        return found
+    sets = _each_rounded(tower, fn, a.members)
+    kept = [None if r is None else Residue(r.value, r.known & first.known) for r in sets.levels]
+    return replace(found, levels=tuple(kept), zero=zero_of(a), members=sets.members)
+
+
+def _each_rounded(tower: Tower, fn: Fn, sets: Members) -> FieldArray:
+    """The extremum of the roundings of the members of every set."""
+    prints = sets.prints
+    lost = NEG if sets.fn is Fn.MAX else POS
+    tag = np.where(prints != EMPTY, np.int8(FINITE), np.int8(lost))
+    value = np.where(prints != EMPTY, prints >> np.uint64(_BITS), np.uint64(0))
+    always = np.ones((1,) * tag.ndim, np.bool_)
+    levels: list[Residue | None] = [Residue(value, always), *[None] * (tower.levels - 1)]
+    each = rounding(tower, fn, real(tag, value == 0, levels, frozenset()))
+    return extremum(tower, sets.fn, each, tag.ndim - 2)

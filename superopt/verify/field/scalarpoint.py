@@ -26,6 +26,7 @@ class ScalarPoint:
         self.seed = seed
         self.squares = squares
         self._values: dict[tuple[int, str, int], int] = {}
+        self._inverses: dict[tuple[int, str, int], int] = {}  # by letter
 
     def varies(self, poly: Poly, variable: str) -> bool:
         """Whether the value differs at each of several values of a variable."""
@@ -51,6 +52,11 @@ class ScalarPoint:
                 value = value * value % PRIME
             return (value + (shift if own == variable else 0)) % PRIME
         moved = shift if variable in depends else 0
+        if (poly := self.polys.inverses.get(letter)) is not None:
+            key = (letter, variable, moved)
+            if key not in self._inverses:
+                self._inverses[key] = pow(self.value(poly, variable, moved), -1, PRIME)
+            return self._inverses[key]
         return self.term(self.polys.term_of(letter), variable, moved)
 
     def term(self, term: int, variable: str, shift: int) -> int:

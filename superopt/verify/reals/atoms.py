@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
-from math import lcm
 
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import Constant
@@ -133,8 +132,3 @@ class Atoms:
         made = self.value(Log2(of))
         self.power(made)
         return made
-
-
-def denominators(value: Poly) -> int:
-    """The least common denominator of the coefficients."""
-    return lcm(*(c.denominator for _, c in value.terms)) if value.terms else 1

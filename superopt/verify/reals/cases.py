@@ -15,6 +15,7 @@ from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
@@ -303,6 +304,10 @@ def _monic(value: Poly) -> Poly:
     return value.scaled(1 / value.terms[0][1]) if value.terms else value
 
 
+def _opaque(fn: Fn) -> Callable[[Path, Ratio], Value]:
+    return lambda path, a: path.atoms.value(Opaque(fn, a))
+
+
 _ZERO, _ONE, _MINUS_ONE = (Ratio(number(n)) for n in (0, 1, -1))
 _AT_INFINITY: dict[Fn, dict[Special, Value]] = {
     Fn.ABS: {PLUS: PLUS, MINUS: PLUS},
@@ -315,6 +320,7 @@ _AT_INFINITY: dict[Fn, dict[Special, Value]] = {
     Fn.TANH: {PLUS: _ONE, MINUS: _MINUS_ONE},
     Fn.SIGMOID: {PLUS: _ONE, MINUS: _ZERO},
     Fn.ERF: {PLUS: _ONE, MINUS: _MINUS_ONE},
+    **{fn: {PLUS: PLUS, MINUS: MINUS} for fn in GRIDS},
 }
 _BINARY: dict[Fn, Callable[[Path, Value, Value], Value]] = {
     Fn.AND: lambda p, a, b: a is True and b is True,
@@ -339,7 +345,8 @@ _UNARY: dict[Fn, Callable[[Path, Ratio], Value]] = {
     Fn.RSQRT: Path._rsqrt,
     Fn.SIGMOID: Path._sigmoid,
     Fn.TANH: Path._tanh,
-    Fn.ERF: lambda p, a: p.atoms.value(Opaque(Fn.ERF, a)),
+    Fn.ERF: _opaque(Fn.ERF),
+    **{fn: _opaque(fn) for fn in GRIDS},
 }
 # Functions with a meaning here; ``WHERE`` and ``NOT`` are decided by the path itself.
 MEANING = frozenset({*_BINARY, *_UNARY, Fn.WHERE, Fn.NOT})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from functools import partial
 from math import e
 from math import erf
 from math import pi
@@ -16,6 +17,8 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
+from superopt.ugraph.floats import nearest
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
@@ -115,6 +118,7 @@ MEANING: dict[Fn, Callable[..., Array]] = {
     Fn.TANH: np.tanh,
     Fn.SIGMOID: _sigmoid,
     Fn.ERF: np.vectorize(erf, otypes=[np.float64]),
+    **{fn: partial(nearest, grid=grid) for fn, grid in GRIDS.items()},
     Fn.LT: _truth(np.less),
     Fn.LE: _truth(np.less_equal),
     Fn.EQ: _truth(np.equal),

@@ -16,6 +16,7 @@ import numpy as np
 import z3
 
 from superopt.rewrite.show import node_text
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
@@ -87,19 +88,6 @@ def prove_implies(
 ) -> Verdict:
     """Whether the truth-valued ``claim`` is true (and defined) wherever all ``facts`` hold."""
     return _Question(claim, None, tuple(facts), rlimit, lowest, highest).answer()
-
-
-def prove_defined(
-    node: Node,
-    facts: Sequence[Node] = (),
-    rlimit: int = RLIMIT,
-    *,
-    lowest: Collection[Node] = (),
-    highest: Collection[Node] = (),
-) -> Verdict:
-    """Whether ``node`` has a value (an infinity is one) wherever all ``facts`` hold."""
-    whole = Map(Fn.EQ, (node, node))
-    return _Question(whole, None, tuple(facts), rlimit, lowest, highest).answer()
 
 
 @dataclass
@@ -319,6 +307,10 @@ def _defined_by(atoms: Atoms, known: Atom, of: Ratio, me: Any) -> list[Any]:
             return [] if power is None else [_variable(power) * bottom == top]
         case Quotient():
             return [me * bottom == top]
+        case Opaque(fn=fn) if fn in GRIDS:
+            value, grid = _expression(of.sign), GRIDS[fn]
+            ends = [me >= z3.RealVal(grid.lowest), me <= z3.RealVal(grid.largest)]
+            return [*ends, z3.Implies(value >= 0, me >= 0), z3.Implies(value <= 0, me <= 0)]
         case _:
             return [me > -1, me < 1] if isinstance(known, Opaque) and known.fn is Fn.ERF else []
 
@@ -363,6 +355,10 @@ def _congruent(atoms: Atoms) -> list[Any]:
             if type(a) is type(b) and getattr(a, "fn", None) is getattr(b, "fn", None):
                 equal = _expression((a.of - b.of).top.cleared()) == 0
                 found.append(z3.Implies(equal, _variable(i) == _variable(j)))
+                if getattr(a, "fn", None) in GRIDS:  # monotone
+                    ahead = _expression((a.of - b.of).sign) > 0
+                    found.append(z3.Implies(ahead, _variable(i) >= _variable(j)))
+                    found.append(z3.Implies(z3.Not(ahead), _variable(i) <= _variable(j)))
     return found
 
 

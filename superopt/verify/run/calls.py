@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -39,7 +38,6 @@ ELEMENTS_MOST = 1 << 22  # of a value, above which a call is not interpreted
 FAR_TILE = 64  # at sizes that masks with a distance ask for
 
 Configs = tuple[Config, ...]
-Choose = Callable[[KernelGraph, Mapping[str, int]], Configs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,8 @@ class Call:
 class Plan:
     """The calls for one printed file.
 
-    ``graphs``: those of the file, in its order. ``choose``: picks the Configs of small runs.
-    ``described``: the graphs whose functions with tensor descriptors the file has.
+    ``graphs``: those of the file, in its order. ``described``: the graphs whose functions with
+    tensor descriptors the file has.
     ``skipped`` is filled with what could not be called, and why.
     """
 
@@ -65,7 +63,6 @@ class Plan:
     seed: int
     dtypes: Sequence[str]
     scalars: Mapping[str, float] | None = None
-    choose: Choose = small_configs
     described: Collection[int] = ()
     skipped: list[str] = field(default_factory=list)
 
@@ -97,7 +94,7 @@ class Plan:
     def _families(self, index: int) -> Iterator[Call]:
         """Every hostile family in each dtype."""
         sizes = lean_sizes(self.graphs[index])
-        configs = self.choose(self.graphs[index], sizes)
+        configs = small_configs(self.graphs[index], sizes)
         for dtype in self.dtypes:
             made = families(self.program, sizes, dtype, self.seed, self.scalars, TILE)
             for family in islice(made, 1, None):
@@ -132,12 +129,12 @@ class Plan:
         for sizes in edge_sizes(graph):
             if all(sizes.values()):
                 yield self._described(index, aligned_sizes(graph, sizes), self.dtypes[0])
-        configs = with_descriptors(graph, self.choose(graph, small))
+        configs = with_descriptors(graph, small_configs(graph, small))
         yield self._ordinary(index, small, self.dtypes[-1], configs, layout=PERMUTED)
 
     def _described(self, index: int, sizes: Mapping[str, int], dtype: str) -> Call:
         graph = self.graphs[index]
-        configs = with_descriptors(graph, self.choose(graph, sizes))
+        configs = with_descriptors(graph, small_configs(graph, sizes))
         return self._ordinary(index, sizes, dtype, configs)
 
     def _too_large(self, sizes: Mapping[str, int], what: str) -> bool:
@@ -158,7 +155,7 @@ class Plan:
     ) -> Call:
         made = families(self.program, sizes, dtype, self.seed, self.scalars, TILE)
         family = next(made)
-        chosen = self.choose(self.graphs[index], sizes) if configs is None else configs
+        chosen = small_configs(self.graphs[index], sizes) if configs is None else configs
         trial = trial_of(
             self.program, family, sizes, dtype, index, chosen, layout, out, int(repeats)
         )

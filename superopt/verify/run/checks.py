@@ -16,11 +16,9 @@ from pathlib import Path
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.run.calls import Call
-from superopt.verify.run.calls import Choose
 from superopt.verify.run.calls import Configs
 from superopt.verify.run.calls import Plan
 from superopt.verify.run.execute import Runner
-from superopt.verify.run.sizes import small_configs
 from superopt.verify.run.tolerance import compare
 from superopt.verify.run.tolerance import expected_of
 from superopt.verify.run.trial import RunResult
@@ -92,18 +90,17 @@ def check_floats(
     tuned: Sequence[tuple[int, Configs]] = (),
     scalars: Mapping[str, float] | None = None,
     tf32: bool = False,
-    choose: Choose = small_configs,
     described: Collection[int] = (),
     stop_early: bool = False,
 ) -> FloatReport:
     """Runs ``function`` of ``kernel_file`` and compares it with the float64 meaning of ``program``.
 
     ``graphs`` are those of the file, in its order, with the file's names. ``tuned``: (index of a
-    graph, its Configs) to be run, too. ``choose`` picks the Configs of the small runs.
-    ``described``: the graphs whose functions with tensor descriptors are in the file.
-    ``stop_early``: no more calls after the first failure.
+    graph, its Configs) to be run, too. ``described``: the graphs whose
+    functions with tensor descriptors are in the file. ``stop_early``: no more calls after the
+    first failure.
     """
-    plan = Plan(program, graphs, seed, dtypes, scalars, choose, described)
+    plan = Plan(program, graphs, seed, dtypes, scalars, described)
     own = runner or Runner()
     figures: list[Figure] = []
     try:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Self
 
+from superopt.closing import Closing
 from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.verify.run.process import Worker
@@ -20,7 +19,7 @@ from superopt.verify.run.trial import NotCompiled
 COMPILE_SECONDS = 120.0
 
 
-class Compiler:
+class Compiler(Closing):
     """At most ``jobs`` processes that compile launches; they are started when needed and kept.
 
     ``seconds`` is the limit for one launch. A crash, a hang or a refusal of the compiler is that
@@ -71,27 +70,3 @@ class Compiler:
         """Ends the processes."""
         for worker in self._workers:
             worker.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-def compile_ahead(
-    kernel_file: Path,
-    specs: Sequence[LaunchSpec],
-    target: str,
-    compiler: Compiler | None = None,
-) -> tuple[Facts | NotCompiled, ...]:
-    """What the compiler says of each launch of ``kernel_file`` for ``target`` (``sm_90``)."""
-    if compiler is not None:
-        return compiler.compile(kernel_file, specs, target)
-    with Compiler(jobs=min(len(specs), os.cpu_count() or 1) or 1) as own:
-        return own.compile(kernel_file, specs, target)

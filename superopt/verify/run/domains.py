@@ -9,18 +9,21 @@ constant rows).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from superopt.ugraph.floats import Array
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import Fn
 from superopt.verify.run.rounding import UNIT_ROUNDOFF
 from superopt.verify.run.rounding import rounded
 
 _U = UNIT_ROUNDOFF["fp32"]
-EXACT = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.LT, Fn.LE, Fn.EQ, Fn.AND, Fn.OR, Fn.NOT, Fn.WHERE)
+EXACT = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.LT, Fn.LE, Fn.EQ, Fn.AND, Fn.OR, Fn.NOT, Fn.WHERE, *GRIDS)
+NEAR = 16 * _U  # how far from a tie the argument of a rounding may be pushed across it
 SPECIAL_ULPS = 2  # the documented error of CUDA's exp2f, tanhf, erff, rsqrtf, ...
 
 
@@ -55,29 +58,44 @@ class StorageDomain(FloatDomain):
 class ShakenDomain(FloatDomain):
     """As ``StorageDomain``, computed in float64 with each fp32 rounding up or down at random.
 
-    Sums are given the error of a sequential accumulation in fp32, which no specification of the
-    order excludes; special functions have an error of two units in the last place.
+    Sums and products are given the error of a sequential accumulation in fp32, which no
+    specification of the order excludes; special functions have an error of two units in the last
+    place.
     """
 
     def __init__(self, operand: str, seed: int) -> None:
         super().__init__(np.float64)
         self.operand = operand
         self._random = np.random.default_rng(seed)
+        self._up = seed % 2 == 0
 
     def apply(self, fn: Fn, args: Sequence[Array]) -> Array:
         """The function of float64, then a rounding to fp32."""
         value = super().apply(fn, args)
+        if fn in GRIDS:
+            return self._either_side(fn, args[0], value)
         if value.dtype.kind != "f" or fn in EXACT:
             return value
         if fn.value.special and fn is not Fn.DIV:
             value = self._off(value, 2 * SPECIAL_ULPS * _U)
         return self._shaken(value)
 
+    def _either_side(self, fn: Fn, given: Array, near: Array) -> Array:
+        """A rounding of what is almost a tie goes up in one run and down in the next, as it may
+        in a kernel; a tie itself is none of the kernel's making, and is held."""
+        low, high = (super(ShakenDomain, self).apply(fn, (given * (1 + e),)) for e in (-NEAR, NEAR))
+        with np.errstate(all="ignore"):
+            tie = (low + high) / 2 == given
+        return np.where(tie | ~np.isfinite(near), near, high if self._up else low)
+
     def fold(self, fn: Fn, value: Array, dim: int) -> Array:
-        """A sum with the error of a sequential one; extrema are exact."""
+        """A sum or product with the error of a sequential one; extrema are exact."""
         total = super().fold(fn, value, dim)
         if fn in (Fn.MAX, Fn.MIN) or value.dtype.kind != "f":
             return total
+        if fn is Fn.MUL:  # n - 1 relative errors, which add like a random walk
+            walk = _U * math.sqrt(max(0, value.shape[dim] - 1))
+            return self._shaken(self._off(total, walk))
         with np.errstate(all="ignore"):
             squares = np.sum(value * value, axis=dim)
         return self._summed(total, squares, value.shape[dim])

@@ -1,12 +1,11 @@
-"""Runs printed kernels on the CPU by Triton's interpreter, or on a GPU, in a process of its own."""
+"""Runs printed kernels on the CPU by Triton's interpreter, in a process of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from superopt.closing import Closing
 from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
 from superopt.verify.run.trial import RunRequest
@@ -18,17 +17,15 @@ TRIAL_SECONDS = 60.0
 _INTERPRETER = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-class Runner:
+class Runner(Closing):
     """A process that runs trials of any number of printed files.
 
-    ``device``: ``cpu`` interprets the text, ``cuda`` compiles and runs it. ``seconds`` is the
-    limit for one trial. A crash or a hang is that trial's message and costs no other trial.
+    ``seconds`` is the limit for one trial. A crash or a hang is that trial's message and costs no
+    other trial.
     """
 
-    def __init__(self, device: str = "cpu", seconds: float = TRIAL_SECONDS) -> None:
-        environment = _INTERPRETER if device == "cpu" else {"TRITON_INTERPRET": "0"}
-        self._worker = Worker(environment)
-        self.device = device
+    def __init__(self, seconds: float = TRIAL_SECONDS) -> None:
+        self._worker = Worker(_INTERPRETER)
         self.seconds = seconds
 
     def start(self) -> None:
@@ -37,7 +34,7 @@ class Runner:
 
     def run(self, kernel_file: Path, function: str, trial: Trial) -> RunResult:
         """One trial of ``function`` in ``kernel_file``."""
-        request = RunRequest(str(kernel_file.resolve()), function, trial, self.device)
+        request = RunRequest(str(kernel_file.resolve()), function, trial)
         try:
             reply = self._worker.request(request, self.seconds)
         except WorkerError as died:
@@ -48,17 +45,6 @@ class Runner:
     def close(self) -> None:
         """Ends the process."""
         self._worker.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def execute(

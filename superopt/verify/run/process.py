@@ -12,12 +12,11 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 from typing import Any
-from typing import Self
 
 import superopt
+from superopt.closing import Closing
 from superopt.errors import SuperoptError
 from superopt.verify.run.worker import LENGTH
 from superopt.verify.run.worker import send
@@ -30,7 +29,7 @@ class WorkerError(SuperoptError):
     """The process crashed or ran past its time while it worked on a request."""
 
 
-class Worker:
+class Worker(Closing):
     """One process that answers requests.
 
     ``environment`` is added to the parent's (``TRITON_INTERPRET`` must be decided before triton
@@ -50,15 +49,13 @@ class Worker:
         """Starts the process, unless it runs; its slow imports then go on in the background."""
         if self._process is not None:
             return
-        root = str(Path(superopt.__file__).parent.parent)
-        path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
             [sys.executable, "-m", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": path, **self._environment},
+            env=inherited(self._environment),
             start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
         )
         self._send("load")
@@ -102,17 +99,6 @@ class Worker:
             self._errors.close()
             self._errors = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _send(self, message: object) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
@@ -142,9 +128,21 @@ class Worker:
         """How the process ended, with the last line of its error output."""
         assert self._process is not None
         assert self._errors is not None
-        code = self._process.wait()
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        said = epitaph(self._process.wait(), self._errors)
         self.close()
-        return f"the process ended with {how}" + (f": {lines[-1].strip()}" if lines else "")
+        return said
+
+
+def inherited(more: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment and ``more``, for a process that imports this superopt."""
+    root = str(Path(superopt.__file__).parent.parent)
+    path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
+def epitaph(code: int, errors: IO[bytes]) -> str:
+    """How a process ended, by its exit code and the last line of its error output."""
+    how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return f"the process ended with {how}" + (f": {lines[-1].strip()}" if lines else "")

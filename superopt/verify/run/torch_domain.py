@@ -10,14 +10,18 @@ import math
 from collections.abc import Callable
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import torch
 
 from superopt.ugraph.floats import CONSTANTS
+from superopt.ugraph.grids import GRIDS
+from superopt.ugraph.grids import Grid
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
 from superopt.verify.run.domains import EXACT
+from superopt.verify.run.domains import NEAR
 from superopt.verify.run.domains import SPECIAL_ULPS
 from superopt.verify.run.rounding import UNIT_ROUNDOFF
 
@@ -25,6 +29,16 @@ Tensor = torch.Tensor
 
 _U = UNIT_ROUNDOFF["fp32"]
 _STORAGE = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
+
+
+def nearest(value: Tensor, grid: Grid) -> Tensor:
+    """``ugraph.grids.nearest`` on tensors."""
+    finite = torch.nan_to_num(value, 0.0, 0.0, 0.0)
+    exponent = (torch.frexp(finite)[1] - 1).clamp(min=grid.least)
+    step = torch.ldexp(torch.ones_like(finite), exponent - grid.bits)
+    near = torch.clamp((finite / step).round() * step, float(grid.lowest), float(grid.largest))
+    return torch.where(torch.isfinite(value), near, value)
+
 
 MEANING: dict[Fn, Callable[..., Tensor]] = {
     Fn.ADD: torch.add,
@@ -43,6 +57,7 @@ MEANING: dict[Fn, Callable[..., Tensor]] = {
     Fn.TANH: torch.tanh,
     Fn.SIGMOID: torch.sigmoid,
     Fn.ERF: torch.erf,
+    **{fn: partial(nearest, grid=grid) for fn, grid in GRIDS.items()},
     Fn.LT: torch.lt,
     Fn.LE: torch.le,
     Fn.EQ: torch.eq,
@@ -74,6 +89,7 @@ class TorchDomain:
         self.dtype = dtype
         self.operand = operand
         self._random: torch.Generator | None = None
+        self._up = seed is not None and seed % 2 == 0
         if seed is not None:
             self._random = torch.Generator(device)
             self._random.manual_seed(seed)
@@ -113,12 +129,20 @@ class TorchDomain:
             real = False
         given = [a if a.dtype == torch.bool or not real else a.to(self.dtype) for a in args]
         value = MEANING[fn](*given)
+        if self._random is not None and fn in GRIDS:
+            return self._either_side(fn, given[0], value)
         if self._random is None or not value.dtype.is_floating_point or fn in EXACT:
             return value
         if fn.value.special and fn is not Fn.DIV:
             error = 1 + 2 * SPECIAL_ULPS * _U * self._signs(value)
             value = torch.where(value == value.round(), value, value * error)
         return self._shaken(value)
+
+    def _either_side(self, fn: Fn, given: Tensor, near: Tensor) -> Tensor:
+        """As that of ``domains.ShakenDomain``."""
+        low, high = (MEANING[fn](given * (1 + e)) for e in (-NEAR, NEAR))
+        held = ((low + high) / 2 == given) | ~torch.isfinite(near)
+        return torch.where(held, near, high if self._up else low)
 
     def fold(self, fn: Fn, value: Tensor, dim: int) -> Tensor:
         """Sums; max and min propagate NaN; empty gives the unit."""
@@ -129,11 +153,12 @@ class TorchDomain:
                 return torch.amax(value, dim)
             case Fn.MIN:
                 return torch.amin(value, dim)
-            case Fn.MUL:
-                return torch.prod(value, dim)
-        total = torch.sum(value, dim)
+        total = torch.prod(value, dim) if fn is Fn.MUL else torch.sum(value, dim)
         if self._random is None or not value.dtype.is_floating_point:
             return total
+        if fn is Fn.MUL:
+            walk = _U * math.sqrt(max(0, value.shape[dim] - 1))
+            return self._shaken(total * (1 + walk * self._signs(total)))
         return self._summed(total, torch.sum(value * value, dim), value.shape[dim])
 
     def contract(self, left: Tensor, right: Tensor, dim: int) -> Tensor:

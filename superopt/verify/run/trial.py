@@ -85,12 +85,11 @@ class RunResult:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Run one trial of ``function`` in ``file`` on ``device`` (``cpu``, ``cuda``)."""
+    """Interpret one trial of ``function`` in ``file``."""
 
     file: str
     function: str
     trial: Trial
-    device: str = "cpu"
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def _blocks(block: BlockGraph) -> Iterator[tuple[str, BlockGraph]]:
                 replace(block, walks=(*block.walks[:i], changed, *block.walks[i + 1 :])),
             )
     for i, store in enumerate(block.stores):
-        for what, value in _nodes(store.value):
+        for what, value in changed_nodes(store.value):
             stores = (*block.stores[:i], replace(store, value=value), *block.stores[i + 1 :])
             yield f"store {store.name}: {what}", replace(block, stores=stores)
 
@@ -66,7 +66,7 @@ def _walks(walk: Walk) -> Iterator[tuple[str, Walk]]:
             carries = (*walk.carries[:i], changed, *walk.carries[i + 1 :])
             yield f"carry {carry.name}: {what}", replace(walk, carries=carries)
     for i, store in enumerate(walk.stores):
-        for what, value in _nodes(store.value):
+        for what, value in changed_nodes(store.value):
             stores = (*walk.stores[:i], replace(store, value=value), *walk.stores[i + 1 :])
             yield f"store {store.name}: {what}", replace(walk, stores=stores)
     for i, bound in enumerate(walk.stop):
@@ -81,7 +81,7 @@ def _walks(walk: Walk) -> Iterator[tuple[str, Walk]]:
 
 
 def _carries(carry: Carry) -> Iterator[tuple[str, Carry]]:
-    for what, term in _nodes(carry.term):
+    for what, term in changed_nodes(carry.term):
         yield f"term: {what}", replace(carry, term=term)
     for fold in OTHER.get(carry.fold, ()):
         if fold.is_fold:
@@ -89,20 +89,20 @@ def _carries(carry: Carry) -> Iterator[tuple[str, Carry]]:
     if carry.moves:
         yield "no moves", replace(carry, moves=())
     for i, move in enumerate(carry.moves):
-        for what, factor in _nodes(move.factor):
+        for what, factor in changed_nodes(move.factor):
             moves = (*carry.moves[:i], replace(move, factor=factor), *carry.moves[i + 1 :])
             yield f"move: {what}", replace(carry, moves=moves)
 
 
-def _nodes(root: Node) -> Iterator[tuple[str, Node]]:
+def changed_nodes(root: Node) -> Iterator[tuple[str, Node]]:
     for node in topo([root]):
-        for what, other in _others(node):
+        for what, other in others(node):
             changed = substitute(root, {node: other})
             if changed.axes == root.axes:
                 yield what, changed
 
 
-def _others(node: Node) -> Iterator[tuple[str, Node]]:
+def others(node: Node) -> Iterator[tuple[str, Node]]:
     one = Const(Fraction(1))
     match node:
         case Map():

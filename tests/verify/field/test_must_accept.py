@@ -327,3 +327,10 @@ def test_one_run_is_like_another():
 def test_min_is_the_opposite_of_max():
     low = Reduce(Fn.MIN, "k", A)
     assert accepted(verify_graph(program(low), plain(program(low)), 0))
+
+
+def test_a_division_by_a_sum_inside_an_exponent():
+    """e^(x - log(sum)) is e^x times an inverse, which no term of the program stands for."""
+    inner = exp(sub(X, Map(Fn.LOG, (Reduce(Fn.ADD, "i", exp(X)),))))
+    meaning = program(exp(inner))
+    assert accepted(verify_graph(meaning, plain(meaning), 0))

@@ -8,7 +8,6 @@ import pytest
 from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.verify.run.compile_ahead import Compiler
-from superopt.verify.run.compile_ahead import compile_ahead
 from superopt.verify.run.trial import NotCompiled
 
 KERNEL = Path(__file__).parent / "kernels" / "row_softmax.py"
@@ -51,7 +50,7 @@ def test_facts_of_several_launches(compiler):
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_100"])
 def test_other_targets(compiler, target):
-    (facts,) = compile_ahead(KERNEL, [launch(16, 64)], target, compiler)
+    (facts,) = compiler.compile(KERNEL, [launch(16, 64)], target)
     assert isinstance(facts, Facts)
     assert facts.target == target
 

@@ -3,12 +3,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import torch
 
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.scalar import Fn
 from superopt.verify.run.domains import ShakenDomain
 from superopt.verify.run.domains import StorageDomain
 from superopt.verify.run.domains import is_matrix_product
+from superopt.verify.run.torch_domain import TorchDomain
 
 
 def test_only_matrix_products_round_their_operands():
@@ -46,6 +48,37 @@ def test_shaken_sums_have_the_error_of_a_sequential_sum():
         running = running + value[:, k].astype(np.float32)
     sequential = np.abs(running - want).mean()
     assert 0.2 * sequential < shaken < 3 * sequential
+
+
+def test_shaken_products_have_the_relative_error_of_a_sequential_product():
+    random = np.random.default_rng(1)
+    value = random.uniform(0.3, 1.6, (200, 300)).astype(np.float32).astype(np.float64)
+    want = FloatDomain().fold(Fn.MUL, value, 1)
+    shaken = np.abs(ShakenDomain("fp32", 0).fold(Fn.MUL, value, 1) / want - 1).mean()
+    on_torch = TorchDomain("cpu", operand="fp32", seed=0).fold(Fn.MUL, torch.tensor(value), 1)
+    running = np.ones(200, np.float32)
+    for k in range(300):
+        running = running * value[:, k].astype(np.float32)
+    sequential = np.abs(running / want - 1).mean()
+    assert 0.2 * sequential < shaken < 3 * sequential
+    assert 0.2 * sequential < np.abs(on_torch.numpy() / want - 1).mean() < 3 * sequential
+
+
+def test_a_rounding_of_almost_a_tie_goes_both_ways_and_a_tie_one():
+    given = np.array([17.0, 17.0000001, 16.9999999, 16.3, np.inf])  # e4m3 has 16 and 18
+    for shaken in (
+        [ShakenDomain("fp32", s).apply(Fn.ROUND_E4M3, (given,)) for s in (0, 1)],
+        [
+            TorchDomain("cpu", operand="fp32", seed=s)
+            .apply(Fn.ROUND_E4M3, (torch.tensor(given),))
+            .numpy()
+            for s in (0, 1)
+        ],
+    ):
+        assert sorted(run.tolist() for run in shaken) == [
+            [16, 16, 16, 16, np.inf],
+            [16, 18, 18, 16, np.inf],
+        ]
 
 
 def test_special_values_pass_through():

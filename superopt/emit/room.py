@@ -1,0 +1,55 @@
+"""Which whole numbers need 64 bits: positions and sizes fit into 32, what is computed may not.
+
+A sum with a number from memory can be anything, and so can a product of sizes and run-time
+numbers. Positions, sizes, and sums of them with a run-time number (which the launcher keeps small)
+stay in 32 bits, where comparing them costs one register a lane.
+"""
+
+from __future__ import annotations
+
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import topo
+
+LINEAR = (Fn.ADD, Fn.SUB, Fn.MUL)
+
+
+def wide(node: Node) -> bool:
+    """Whether the integer ``node`` is printed with 64 bits."""
+    match node:
+        case Input(dtype=dtype):
+            return dtype == "int64"
+        case Reduce() | State():
+            return True
+        case Map(args=args):
+            return _outgrows(node) or any(wide(a) for a in args if a.kind is Kind.INT)
+        case _:
+            return False
+
+
+def widened(node: Map) -> int | None:
+    """Which argument of ``node`` has to be widened, so that it is computed in 64 bits; None if
+    none has to be."""
+    if not _outgrows(node) or any(wide(a) for a in node.args):
+        return None
+    return next(i for i, a in enumerate(node.args) if _reads(a, _unbounded(node.fn)))
+
+
+def _outgrows(node: Map) -> bool:
+    return node.kind is Kind.INT and node.fn in LINEAR and _reads(node, _unbounded(node.fn))
+
+
+def _unbounded(fn: Fn) -> tuple[type[Node], ...]:
+    """What may make the result of ``fn`` too large for 32 bits."""
+    return (Input, Scalar, Size) if fn is Fn.MUL else (Input,)
+
+
+def _reads(node: Node, kinds: tuple[type[Node], ...]) -> bool:
+    return any(isinstance(n, kinds) for n in topo([node]))

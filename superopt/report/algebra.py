@@ -1,0 +1,149 @@
+"""Expressions of a walk as algebra that people read: states by name, new ones with a prime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
+from superopt.ugraph.node import Node
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import topo
+from superopt.ugraph.walk import transform
+
+_INFIX = {
+    Fn.OR: (" or ", 1),
+    Fn.AND: (" and ", 2),
+    Fn.EQ: (" == ", 3),
+    Fn.LT: (" < ", 3),
+    Fn.LE: (" <= ", 3),
+    Fn.ADD: (" + ", 4),
+    Fn.SUB: (" - ", 4),
+    Fn.MUL: (" * ", 5),
+    Fn.DIV: (" / ", 5),
+}
+_ATOM = 7
+PRIME = "'"
+_FOLD = {Fn.ADD: "sum"}
+
+
+def fold_name(fn: Fn, axis: str) -> str:
+    """The name of a fold over ``axis``: ``sum_n``."""
+    return f"{_FOLD.get(fn, fn.symbol)}_{axis}"
+
+
+def algebra(node: Node) -> str:
+    """``node`` as text, with as few parentheses as it takes."""
+    return _text(node, {})[0]
+
+
+def plain(node: Node) -> Node:
+    """``node`` without choices at single values of states: as it is off the guarded points.
+
+    Choices that are always made the same way are left out, too.
+    """
+
+    def change(n: Node) -> Node:
+        match n:
+            case Map(
+                fn=Fn.WHERE, args=(Map(fn=Fn.LE, args=(Const(value=0), Index())), then, Const())
+            ):
+                return then
+            case Map(fn=Fn.WHERE, args=(Map(fn=Fn.EQ, args=(a, b)), then, otherwise)) if {
+                type(a),
+                type(b),
+            } in ({State, Const}, {Size, Const}) and isinstance(then, Const):
+                return otherwise
+            case _:
+                return n
+
+    return transform([node], change)[node]
+
+
+def abbreviated(nodes: list[Node], room: int = 24) -> tuple[list[str], list[str]]:
+    """The texts of ``nodes``, and what letters in them stand for: the longer subterms that do
+    not move."""
+    letters = iter("uvwxyz")
+    taken = {getattr(n, "name", "") for n in topo(nodes)}
+    texts: dict[Node, str] = {}
+    legend: list[str] = []
+    for n in _still(nodes):
+        if len(algebra(n)) > room:
+            letter = next((x for x in letters if x not in taken), None)
+            if letter is not None:
+                texts[n] = letter
+                legend.append(f"{letter} = {algebra(n)}")
+    return [_text(n, texts)[0] for n in nodes], legend
+
+
+def _still(nodes: list[Node]) -> list[Node]:
+    """The largest subterms without states."""
+    moving: set[Node] = set()
+    for n in topo(nodes):
+        if isinstance(n, State) or any(c in moving for c in _parts(n)):
+            moving.add(n)
+    tops = [c for n in topo(nodes) if n in moving for c in _parts(n)] + nodes
+    return list(dict.fromkeys(n for n in tops if n not in moving and n.axes))
+
+
+def _parts(n: Node) -> tuple[Node, ...]:
+    match n:
+        case Map(args=args):
+            return args
+        case Reduce(arg=arg):
+            return (arg,)
+        case _:
+            return ()
+
+
+def _text(node: Node, known: Mapping[Node, str]) -> tuple[str, int]:
+    """The text, and how tightly its outermost operator binds."""
+    if node in known:
+        return known[node], _ATOM
+
+    def inner(n: Node, least: int = 0) -> str:
+        text, binding = _text(n, known)
+        return text if binding >= least else f"({text})"
+
+    match node:
+        case Const(value=Fraction() as value):
+            return _number(value), _ATOM if value >= 0 and value.denominator == 1 else 5
+        case Map(fn=Fn.MUL, args=(Const(value=value), b)) if value == -1:
+            return f"-{inner(b, 6)}", 5
+        case Map(fn=fn, args=(a, b)) if fn in _INFIX:
+            sign, binding = _INFIX[fn]
+            tighter = binding + (fn in (Fn.SUB, Fn.DIV) or binding == 3)
+            return f"{inner(a, binding)}{sign}{inner(b, tighter)}", binding
+        case Map(fn=fn, args=args):
+            return f"{fn.symbol}({', '.join(inner(a) for a in args)})", _ATOM
+        case Reduce(fn=fn, axis=axis, arg=arg):
+            return f"{fold_name(fn, axis)}({inner(arg)})", _ATOM
+        case _:
+            return _leaf(node), _ATOM
+
+
+def _leaf(node: Node) -> str:
+    match node:
+        case Const(value=value):
+            return str(value)
+        case Named(name=constant):
+            return constant.value
+        case State(carry=carry, old=old):
+            return carry if old else carry + PRIME
+        case Size(axis=axis) | Index(axis=axis):
+            return f"{type(node).__name__.lower()}({axis})"
+        case _:
+            return str(getattr(node, "name", type(node).__name__.lower()))
+
+
+def _number(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value.numerator)
+    short = f"{float(value):g}"
+    return short if Fraction(short) == value else f"{value.numerator}/{value.denominator}"
