@@ -324,7 +324,8 @@ class _CaseSearch:
     def _order(self) -> Iterator[int]:
         """Which candidates to examine: the fastest ones of different structure until enough are
         verified. A small budget asks for fewer of them, and one that the search would drop
-        next to a verified one is not worth the time."""
+        next to a verified one is not worth the time. Where none holds, what is closest to the
+        text of the spec comes last: a law may be true and yet unseen by the proof of a graph."""
         wanted = min(self.finalists, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
         for group in structures(self.built, self.sizes)[:EXAMINED]:
             verified = [c for c in self.examined.values() if c.holds]
@@ -335,6 +336,9 @@ class _CaseSearch:
                 yield index
                 if self.examined[index].holds:
                     break
+        if not any(c.holds for c in self.examined.values()):
+            left = [i for i in range(len(self.built)) if i not in self.examined]
+            yield from sorted(left, key=lambda i: len(self.built[i].derivation))[:VARIANTS]
 
     def result(self) -> CaseRun:
         """What is known now."""

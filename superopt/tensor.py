@@ -148,7 +148,12 @@ class Tensor:
         return self._fold(Fn.MIN, axes)
 
     def prod(self, *axes: str) -> Tensor:
-        """The product over the named axes; 1 over an empty one."""
+        """The product of reals over the named axes; 1 over an empty one."""
+        if self.node.kind is Kind.INT:
+            refuse(
+                "a product of whole numbers soon needs more than 32 bits; for the product as a "
+                "real, write (x / 1).prod(...)"
+            )
         return self._fold(Fn.MUL, axes)
 
     def any(self, *axes: str) -> Tensor:

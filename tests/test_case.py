@@ -1,9 +1,17 @@
-"""Cases that bind no operator, and files that fail before there is one."""
+"""Cases as JSON, cases that bind no operator, and files that fail before there is one."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from superopt.case import Case
+from superopt.case import bind
+from superopt.case import case_from
+from superopt.case import case_record
+from superopt.integers import Segments
+from superopt.integers import Uniform
 from tests.bad_spec import check_refused
 
 # name -> (the file, with the line at fault marked; what the message says)
@@ -144,3 +152,14 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_it_is_refused_at_its_line(name, tmp_path, monkeypatch):
     check_refused(*BAD[name], tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("scale", [2, 2.0, 0.125, float("inf")])
+def test_a_bound_case_survives_json(scale):
+    rules = {"first": Segments(3), "label": Uniform(0, 9)}
+    given = Case("long", n=8, m=4, length=30, scale=scale, tf32=True, **rules)
+    case = bind(given, ("m", "n"), {"length": "int32", "scale": "fp32"}, "fp16", tuple(rules))
+    found = case_from(json.loads(json.dumps(case_record(case))))
+    assert found == case
+    assert list(found.sizes) == ["m", "n"]
+    assert {n: type(v) for n, v in found.scalars.items()} == {"length": int, "scale": type(scale)}

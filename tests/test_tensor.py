@@ -26,6 +26,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
 
 X, Y = Input("x", ("m", "n")), Input("y", ("n",))
 VALUES = {"x": np.array([[0.5, -2.0, 3.0], [1.0, 0.25, -0.75]]), "y": np.array([2.0, -1.0, 0.5])}
@@ -111,6 +112,13 @@ def test_conditions_and_numbers_have_their_own_folds():
         x.any("n")
     with pytest.raises(SpecError, match=r"numbers, not truth values.* any or all"):
         (x > 0).prod("n")
+
+
+def test_products_are_of_reals():
+    whole = Tensor(Input("i", ("m", "n"), "int32"))
+    with pytest.raises(SpecError, match=r"test_tensor\.py:\d+: .*32 bits.*\(x / 1\)\.prod"):
+        whole.prod("n")
+    assert (whole / 1).prod("n").node.kind is Kind.REAL
 
 
 FUNCTIONS = {

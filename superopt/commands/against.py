@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from superopt.case import case_record
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.spec import Spec
@@ -66,11 +67,7 @@ def _peers(run: Run, result: CaseRun, spec: Spec, rivals: Rivals) -> list[PeerTi
         function=spec.name,
         spec=f"{Path(spec.file).resolve()}:{spec.name}",
         program="",
-        case=case.name,
-        sizes=dict(case.sizes),
-        dtype=case.storage,
-        tf32=case.tf32,
-        scalars={n: float(v) for n, v in case.scalars.items()},
+        case=case_record(case),
         against=chosen(rivals.against, declared, spec.reference is not None),
         peers=str(rivals.file.resolve()) if rivals.file else "",
         modes=(GRAPH,),

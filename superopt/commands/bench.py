@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from superopt.case import Case
+from superopt.case import case_record
 from superopt.certificate import certificate_path
 from superopt.certificate import read_certificate
-from superopt.commands.bench_table import console_of
 from superopt.commands.bench_table import show_case
+from superopt.commands.console import table_console
 from superopt.device import target as device_of
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
@@ -86,7 +87,7 @@ def run_bench(
     if (gpu := _gpu()) is None:
         print(f"{kernel}: not timed: {NO_GPU}", file=sys.stderr)
         return NONE_FOUND
-    console = console_of()
+    console = table_console()
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "tool": "superopt bench",
@@ -104,18 +105,13 @@ def run_bench(
             function=subject.function,
             spec=subject.spec,
             program=subject.program,
-            case=case.name,
-            sizes=dict(case.sizes),
-            dtype=case.storage,
-            tf32=case.tf32,
-            scalars={n: float(v) for n, v in case.scalars.items()},
+            case=case_record(case),
             against=names,
             peers=str(peers.resolve()) if peers else "",
             modes=modes,
             rounds=rounds,
             target=target,
             skip={},
-            integers={n: str(rule) for n, rule in case.integers.items()},
         )
         before = clocks()
         answer = processes.answer(job, seconds) if processes else in_process(job, seconds)

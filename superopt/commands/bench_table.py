@@ -8,18 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from superopt.commands.console import line_console
 from superopt.tune.bench_job import OURS
-
-WIDTH = 160  # of output that is no terminal
-
-
-def console_of() -> Console:
-    """One row, one line: where nobody says how wide the output is, it is wide enough."""
-    console = line_console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    return console
 
 
 def show_case(console: Console, function: str, entry: Mapping[str, Any]) -> None:

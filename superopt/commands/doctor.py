@@ -16,7 +16,11 @@ from superopt.versions import version_of
 
 # README.md holds the same list; a test compares them.
 NOT_SUPPORTED = (
-    ("paged and ragged inputs, embedding look-ups", "the language has no gathers yet"),
+    (
+        "paged and ragged inputs, look-ups in large tables",
+        "`gather` walks the axis from the smallest to the largest position that a tile asks for; "
+        "nothing is loaded at computed addresses",
+    ),
     (
         "convolution, rolls, rotary halves of one tensor",
         "a tensor is read at its own positions only; pass the halves as two tensors",
@@ -27,8 +31,12 @@ NOT_SUPPORTED = (
     ),
     ("dropout and other randomness", "a spec is a function of its inputs"),
     ("prefix scans, linear recurrences", "a fold keeps its last value only"),
-    ("top-k, sorting, argmax", "a fold has one scalar accumulator: sum, max, min, mean"),
-    ("quantised storage (fp8, int4), explicit rounding", "int8 with scales works"),
+    ("top-k, sorting", "a fold has one scalar accumulator: sum, prod, max, min, mean, any, all"),
+    (
+        "quantised storage (fp8, int4)",
+        "int8 with scales works; `round_to` gives the numbers of fp8, but they are stored in a "
+        "wider dtype",
+    ),
     ("sizes that differ within an axis", "one axis has one size; use a length and a mask"),
     (
         "walks inside walks",

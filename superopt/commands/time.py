@@ -21,6 +21,7 @@ from superopt.certificate import Certificate
 from superopt.certificate import changed
 from superopt.certificate import read_certificate
 from superopt.commands.console import line_console
+from superopt.commands.console import table_console
 from superopt.device import target as device_of
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
@@ -224,7 +225,7 @@ def _assembled(
 
 def conclude(console: Console, run: Run, tuned: Sequence[Tuned], session: Session) -> None:
     """The end: a table, and where the kernel is."""
-    print_tuning(console, run, tuned)
+    print_tuning(table_console(), run, tuned)
     if session.interrupted:
         console.print("interrupted: the best until then; the same command goes on from there")
     if any(t.measured and not t.studied for t in tuned):

@@ -16,6 +16,7 @@ from superopt.emit.value import Value
 from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.errors import NotEmittable
+from superopt.ugraph.lanes import lanes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
@@ -63,6 +64,8 @@ class _Block:
     def kernel(self, name: str) -> Kernel:
         frame = self.frame
         frame.programs()
+        for found in lanes(self.block):
+            frame.narrow(found.axis, *self.ranges.lanes(found))
         for walk in self.block.walks:
             self._walk(walk)
         for store in self.block.stores:
@@ -133,7 +136,7 @@ class _Block:
             values.count(self._roots(walk, running))
         frame.begin(walk.axis, first, segment.clear, 3 if segment.unless else 2)
         if lanes is not None and not segment.clear:
-            frame.narrow(*lanes)
+            frame.narrow(walk.axis, *lanes)
         values.enter(running)
         body = frame.inner
         assert body is not None

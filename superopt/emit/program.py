@@ -57,7 +57,7 @@ class Frame:
         self._known: dict[tuple[str, str], str] = {}
         self._local: dict[tuple[str, str], str] = {}
         self._clear = False  # whether all lanes of the walk in hand exist
-        self._limits: tuple[str, str] | None = None  # of the walk in hand: first position, end
+        self._limits: dict[str, tuple[str, str]] = {}  # by axis: first position that is, and end
         self._names_of: dict[tuple[str, str], str] = {}
         self._sizes: dict[str, str] = {}
         self._scalars: dict[tuple[Node, str], ScalarArgument] = {}
@@ -217,17 +217,19 @@ class Frame:
     def end(self) -> Writer:
         """Leaves the body, which is returned."""
         assert self.inner is not None
+        self._limits.pop(self.walked or "", None)
         body, self.inner, self.walked, self._local = self.inner, None, None, {}
-        self._limits, self._clear = None, False
+        self._clear = False
         return body
 
-    def narrow(self, low: str, end: str) -> None:
-        """Only positions from ``low`` (empty: 0) and before ``end`` exist in the walk in hand."""
-        self._limits = low, end
+    def narrow(self, axis: str, low: str, end: str) -> None:
+        """Only positions from ``low`` (empty: 0) and before ``end`` exist on ``axis``: of the walk
+        in hand, or whole."""
+        self._limits[axis] = low, end
 
     def limited(self, axis: str) -> bool:
-        """Whether the walk in hand has fewer positions of its axis than the tensors have."""
-        return axis == self.walked and self._limits is not None
+        """Whether fewer positions of ``axis`` exist here than the tensors have."""
+        return axis in self._limits
 
     def lane(self, axis: str) -> str:
         """0 .. tile - 1 of a tiled axis."""
@@ -274,8 +276,8 @@ class Frame:
         """Which lanes of a tiled axis are positions."""
         at = self._lanes(axis, "joint" if self.guests[axis] else "at").text
         text = f"({at} < {self.extent(axis)}) | {self._tiles[axis].even}"
-        if axis == self.walked and self._limits is not None:
-            low, end = self._limits
+        if axis in self._limits:
+            low, end = self._limits[axis]
             text = f"({at} >= {low}) & ({at} < {end})" if low else f"{at} < {end}"
         return Value(self._make(axis, "in", text), (axis,), Kind.BOOL)
 

@@ -1,8 +1,9 @@
 """Which whole numbers need 64 bits: positions and sizes fit into 32, what is computed may not.
 
 A sum with a number from memory can be anything, and so can a product of sizes and run-time
-numbers. Positions, sizes, and sums of them with a run-time number (which the launcher keeps small)
-stay in 32 bits, where comparing them costs one register a lane.
+numbers, and a sum with two run-time numbers. Positions, sizes, and sums of them with one run-time
+number (which the launcher keeps small) stay in 32 bits, where comparing them costs one register a
+lane.
 """
 
 from __future__ import annotations
@@ -39,11 +40,28 @@ def widened(node: Map) -> int | None:
     none has to be."""
     if not _outgrows(node) or any(wide(a) for a in node.args):
         return None
-    return next(i for i, a in enumerate(node.args) if _reads(a, _unbounded(node.fn)))
+    for kinds in (_unbounded(node.fn), (Scalar,)):
+        for place, arg in enumerate(node.args):
+            if _reads(arg, kinds):
+                return place
+    return None
 
 
 def _outgrows(node: Map) -> bool:
-    return node.kind is Kind.INT and node.fn in LINEAR and _reads(node, _unbounded(node.fn))
+    if node.kind is not Kind.INT or node.fn not in LINEAR:
+        return False
+    return _reads(node, _unbounded(node.fn)) or _run_time(node) > 1
+
+
+def _run_time(node: Node) -> int:
+    """How many run-time numbers may have been added up, each as often as it is read."""
+    match node:
+        case Scalar():
+            return 1
+        case Map(args=args):
+            return sum(_run_time(a) for a in args)
+        case _:
+            return 0
 
 
 def _unbounded(fn: Fn) -> tuple[type[Node], ...]:

@@ -24,6 +24,7 @@ from superopt.emit.room import wide
 from superopt.emit.scalar import TRITON
 from superopt.emit.value import Value
 from superopt.errors import NotEmittable
+from superopt.ugraph.lanes import Lanes
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Split
@@ -71,7 +72,7 @@ class Ranges:
 
     def __init__(self, frame: Frame, values: Expressions) -> None:
         self.frame, self.values = frame, values
-        self._known: dict[tuple[Bound, bool], str] = {}  # limits from memory
+        self._known: dict[tuple[Bound, bool, str], str] = {}  # limits from memory
 
     def span(self, walk: Walk) -> Span:
         """Prints the range of a walk, and where it is clear."""
@@ -82,6 +83,12 @@ class Ranges:
         if walk.clear is None:
             return Span((Segment(begin, end),), lanes)
         return Span(self._segments(walk, begin, end), lanes)
+
+    def lanes(self, found: Lanes) -> tuple[str, str]:
+        """Prints the first lane of a whole axis that some row does not mask (empty: 0), and the
+        end of such lanes."""
+        limits = Walk(found.axis, (), (), found.start, found.stop)
+        return self._low(limits), self._stop(limits, self.frame.size(found.axis))
 
     def _segments(self, walk: Walk, begin: str, end: str) -> tuple[Segment, ...]:
         """The loops of a walk with a clear part."""
@@ -131,13 +138,18 @@ class Ranges:
             text = aligned if begin == "0" else f"tl.maximum({begin}, {aligned})"
             begin = frame.names.fresh(f"{stem}_start")
             frame.lines.line(f"{begin} = {text}")
-        if walk.stop:
-            text = end
-            for bound in walk.stop:
-                text = f"tl.minimum({text}, {self._limit(bound, True, axis)})"
-            end = frame.names.fresh(f"{stem}_stop")
-            frame.lines.line(f"{end} = {text}")
-        return begin, end
+        return begin, self._stop(walk, end)
+
+    def _stop(self, walk: Walk, end: str) -> str:
+        """Prints the end of what some row does not mask, which is no later than ``end``."""
+        if not walk.stop:
+            return end
+        text = end
+        for bound in walk.stop:
+            text = f"tl.minimum({text}, {self._limit(bound, True, walk.axis)})"
+        stop = self.frame.names.fresh(f"{self.frame.stem(walk.axis)}_stop")
+        self.frame.lines.line(f"{stop} = {text}")
+        return stop
 
     def _low(self, walk: Walk) -> str:
         """Prints the first position that some row does not mask, if all rows have the same."""
@@ -168,8 +180,8 @@ class Ranges:
 
     def _from_memory(self, bound: Bound, largest: bool, walked: str) -> str:
         """Prints a limit that can be any number (of data): cut to 0 .. size, in 64 bits."""
-        if (bound, largest) in self._known:
-            return self._known[bound, largest]
+        if (bound, largest, walked) in self._known:
+            return self._known[bound, largest, walked]
         frame, size = self.frame, self.frame.size(walked)
         wide = self._wide(bound.value)
         text = f"tl.minimum(tl.maximum({wide.text}, 0), {size}).to(tl.int32)"
@@ -181,7 +193,7 @@ class Ranges:
         end = "last" if largest else "least"
         name = frame.names.fresh(f"{frame.stem(walked)}_{end}")
         frame.lines.line(f"{name} = {text}")
-        self._known[bound, largest] = name
+        self._known[bound, largest, walked] = name
         return name
 
     def _wide(self, node: Node) -> Value:

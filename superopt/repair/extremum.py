@@ -12,7 +12,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from superopt.errors import NoRepair
+from superopt.repair.guard import ZERO
 from superopt.repair.guard import Regions
+from superopt.repair.guard import unless_empty
 from superopt.repair.record import Repair
 from superopt.repair.span import Span
 from superopt.repair.span import at
@@ -44,8 +46,7 @@ def late(carry: Carry, axis: str, producers: tuple[Carry, ...], regions: Regions
     if not components:
         return None
     rank = range(len(components))
-    still: Node = Const(Fraction(0))
-    factors = tuple(tuple(still if i == j else None for j in rank) for i in rank)
+    factors = tuple(tuple(ZERO if i == j else None for j in rank) for i in rank)
     finalise = _or_unit(value, carry, components, axis, regions)
     return Repair(axis, carry, producers, components, factors, (), finalise)
 
@@ -148,8 +149,5 @@ def _or_unit(
     units: dict[Node, Span] = {p.state: at(p.fold.unit) for p in regions.producers}
     size: dict[Node, Span] = {Size(axis): at(Fraction(0))}
     known = {**regions.anywhere, **units, **empty, **size}
-    if span(value, known).point == carry.fold.unit:
-        return value
-    return Map(
-        Fn.WHERE, (Map(Fn.EQ, (Size(axis), Const(Fraction(0)))), Const(carry.fold.unit), value)
-    )
+    unit = carry.fold.unit
+    return value if span(value, known).point == unit else unless_empty(value, unit, axis)

@@ -287,8 +287,11 @@ def _needs_positions(node: Node, regions: Regions) -> bool:
 def guarded_value(value: Node, unit: Number, axis: str, regions: Regions) -> Node:
     """``value``, or ``unit`` if ``axis`` has no position and ``value`` is undefined then."""
     empty = Regions(regions.producers, (), axis)
-    if not _needs_positions(value, empty):
-        return value
+    return unless_empty(value, unit, axis) if _needs_positions(value, empty) else value
+
+
+def unless_empty(value: Node, unit: Number, axis: str) -> Node:
+    """``value``, or ``unit`` if ``axis`` has no position."""
     return Map(Fn.WHERE, (Map(Fn.EQ, (Size(axis), ZERO)), Const(unit), value))
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from superopt.rewrite.show import FOLD
+from superopt.rewrite.show import leaf_text
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
-from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import transform
 
@@ -30,12 +32,11 @@ _INFIX = {
 }
 _ATOM = 7
 PRIME = "'"
-_FOLD = {Fn.ADD: "sum"}
 
 
 def fold_name(fn: Fn, axis: str) -> str:
     """The name of a fold over ``axis``: ``sum_n``."""
-    return f"{_FOLD.get(fn, fn.symbol)}_{axis}"
+    return f"{FOLD[fn]}_{axis}"
 
 
 def algebra(node: Node) -> str:
@@ -86,20 +87,10 @@ def _still(nodes: list[Node]) -> list[Node]:
     """The largest subterms without states."""
     moving: set[Node] = set()
     for n in topo(nodes):
-        if isinstance(n, State) or any(c in moving for c in _parts(n)):
+        if isinstance(n, State) or any(c in moving for c in children(n)):
             moving.add(n)
-    tops = [c for n in topo(nodes) if n in moving for c in _parts(n)] + nodes
+    tops = [c for n in topo(nodes) if n in moving for c in children(n)] + nodes
     return list(dict.fromkeys(n for n in tops if n not in moving and n.axes))
-
-
-def _parts(n: Node) -> tuple[Node, ...]:
-    match n:
-        case Map(args=args):
-            return args
-        case Reduce(arg=arg):
-            return (arg,)
-        case _:
-            return ()
 
 
 def _text(node: Node, known: Mapping[Node, str]) -> tuple[str, int]:
@@ -130,16 +121,10 @@ def _text(node: Node, known: Mapping[Node, str]) -> tuple[str, int]:
 
 def _leaf(node: Node) -> str:
     match node:
-        case Const(value=value):
-            return str(value)
-        case Named(name=constant):
-            return constant.value
         case State(carry=carry, old=old):
             return carry if old else carry + PRIME
-        case Size(axis=axis) | Index(axis=axis):
-            return f"{type(node).__name__.lower()}({axis})"
         case _:
-            return str(getattr(node, "name", type(node).__name__.lower()))
+            return leaf_text(node)
 
 
 def _number(value: Fraction) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from superopt.closing import Closing
 from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Stage
@@ -19,7 +19,7 @@ from superopt.run import Stage
 _REASONS = 6  # of rejection, on the terminal
 
 
-class Progress:
+class Progress(Closing):
     """Shows what the search sees: seen, rejected by reason, verified, best, share of roofline.
 
     It is told of changes by the pipeline and never asks anything back.
@@ -41,17 +41,13 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._live:
-            self._live.__enter__()
-        return self
+            self._live.start()
+        return super().__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Ends what moves on the terminal."""
         if self._live:
-            self._live.__exit__(kind, error, at)
+            self._live.stop()
 
     def case(self, function: str, case: str) -> None:
         """A new case begins."""

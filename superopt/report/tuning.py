@@ -13,7 +13,6 @@ from superopt.tune.outcome import Measured
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import STAGES
 
-WIDTH = 110
 COLUMNS = ("case", "structure", "tried", "failed", "best us", "model us", "rank correlation", "")
 
 
@@ -29,9 +28,7 @@ def print_tuning(console: Console, run: Run, tuned: Sequence[Tuned]) -> None:
             table.add_row(one.case, digest[:12], *_figures(mine), "winner" if won else "")
         if len({m.digest for m in one.measured}) > 1:
             table.add_row(one.case, "all", *_figures(one.measured), "", end_section=True)
-    # A pipe has no width of its own, and a cut figure is worse than a broken line.
-    wide = console if console.is_terminal else Console(file=console.file, width=WIDTH)
-    wide.print(table)
+    console.print(table)
 
 
 def in_a_line(tuned: Tuned) -> str:

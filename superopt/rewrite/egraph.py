@@ -142,6 +142,14 @@ class EGraph:
             return self.number(1 / const)
         return self.add(ENode(Fn.DIV, (self.number(Fraction(1)), cid)))
 
+    def as_real(self, cid: int) -> int:
+        """The class of the same number as a real: a whole one, of which a fold overflows
+        sooner, is divided by 1; no law drops that."""
+        facts = self.facts(cid)
+        if facts.kind is not Kind.INT or facts.const is not None:
+            return cid
+        return self.add(ENode(Fn.DIV, (cid, self.number(Fraction(1)))))
+
     def _arithmetic(self, fn: Fn, ids: list[int], origin: Origin | None) -> int:
         """A flat sum or product with its finite numbers folded into one."""
         unit = Fraction(1) if fn is Fn.MUL else Fraction(0)

@@ -88,7 +88,7 @@ class Builder:
             match chosen.op:
                 case Const(value=Fraction() as value):
                     factor *= value
-                case Fn.DIV:
+                case Fn.DIV if self._is_one(chosen.args[0]):
                     below.append(self.term(chosen.args[1]))
                 case _:
                     above.append(self.term(cid))
@@ -99,6 +99,9 @@ class Builder:
         elif not above:
             above = [Const(factor)]
         return self._quotient([(n, False) for n in above] + [(n, True) for n in below])
+
+    def _is_one(self, cid: int) -> bool:
+        return self.graph.facts(cid).const == 1
 
     def _quotient(self, parts: list[tuple[Node, bool]]) -> Node:
         """The product of all parts, those with True inverted; small intermediate values first.

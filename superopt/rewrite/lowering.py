@@ -21,6 +21,7 @@ from superopt.rewrite.rule import finite
 from superopt.rewrite.rule import largest
 from superopt.rewrite.rule import rule
 from superopt.rewrite.rule import smallest
+from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Const
@@ -105,9 +106,11 @@ LN2 = Named(Constant.LN2)
 
 def lower(program: Program) -> Program:
     """``program`` with ``exp2`` and ``log2`` only; every value stays the same."""
-    work = _Lowering()
-    for node in topo(s.value for s in program.outputs):
-        if isinstance(node, Map) and node.fn is Fn.EXP and absorbs(node.args[0]):
+    values = [s.value for s in program.outputs]
+    rounded = (n for n in topo(values) if isinstance(n, Map) and n.fn in GRIDS)
+    work = _Lowering(frozenset(topo(rounded)))
+    for node in topo(values):
+        if isinstance(node, Map) and node.fn is Fn.EXP and work.enters(node):
             work.scaled(node.args[0])  # finds the maxima that change their unit
     work.natural_memo.clear()
     work.scaled_memo.clear()
@@ -128,12 +131,21 @@ def lowered(form: Form) -> Form:
 
 
 class _Lowering:
-    """Two readings of a node: as it is, and times LOG2E. Both are made from the leaves up."""
+    """Two readings of a node: as it is, and times LOG2E. Both are made from the leaves up.
 
-    def __init__(self) -> None:
+    ``rounded``: nodes that a rounding sees. Their exponentials are scaled as a whole, so that
+    what is rounded is made of the spec's own maxima: a step function shows every difference.
+    """
+
+    def __init__(self, rounded: frozenset[Node]) -> None:
+        self.rounded = rounded
         self.natural_memo: dict[Node, Node] = {}
         self.scaled_memo: dict[Node, Node] = {}
         self.moved: set[Node] = set()  # maxima that are kept in units of the binary logarithm
+
+    def enters(self, power: Map) -> bool:
+        """Whether the scale enters the exponent of an exponential."""
+        return power not in self.rounded and absorbs(power.args[0])
 
     def natural(self, node: Node) -> Node:
         if node not in self.natural_memo:
@@ -147,7 +159,7 @@ class _Lowering:
 
     def _natural(self, node: Node) -> Node:
         match node:
-            case Map(fn=Fn.EXP, args=(x,)) if absorbs(x):
+            case Map(fn=Fn.EXP, args=(x,)) if self.enters(node):
                 return Map(Fn.EXP2, (self.scaled(x),))
             case Map(fn=Fn.EXP, args=(x,)):
                 # A difference is small where its terms are large: it is scaled as a whole.

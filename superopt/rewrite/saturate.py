@@ -30,6 +30,7 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
 
 assert algebra, folds  # their import fills RULES
@@ -106,7 +107,8 @@ def enter(graph: EGraph, roots: list[Node]) -> dict[Node, int]:
     for node in topo(roots):
         match node:
             case Map(fn=fn, args=args):
-                home[node] = graph.apply(fn, [home[a] for a in args])
+                made = graph.apply(fn, [home[a] for a in args])
+                home[node] = graph.as_real(made) if node.kind is Kind.REAL else made
             case Reduce(fn=fn, axis=axis, arg=arg):
                 home[node] = graph.fold(fn, (axis,), home[arg])
             case _:

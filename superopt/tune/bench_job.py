@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from dataclasses import dataclass
-from dataclasses import field
 from typing import Any
 
-from superopt.case import Case
-from superopt.case import bind
-from superopt.integers import read_integers
 from superopt.tune.series import Series
 from superopt.tune.series import ratio
-from superopt.ugraph.levels import Program
-from superopt.ugraph.node import Scalar
 
 OURS = "superopt"  # the name of the kernel among the contenders
 
@@ -24,28 +18,22 @@ class BenchJob:
     """One case of one kernel file.
 
     ``spec``: ``FILE:FUNCTION`` of the spec, or "" where ``program``, the text of the algebra, is
-    all there is. ``case``: its name; ``sizes``, ``dtype``, ``tf32``, ``scalars`` and ``integers``
-    (rules as text) are used without a spec. ``peers``: a peers file or "". ``skip``: contenders
-    that are left out, each with the reason: they broke a process before. ``target``: a row of the
-    table of devices.
+    all there is. ``case``: the record of a bound case. ``peers``: a peers file or "". ``skip``:
+    contenders that are left out, each with the reason: they broke a process before. ``target``: a
+    row of the table of devices.
     """
 
     kernel: str
     function: str
     spec: str
     program: str
-    case: str
-    sizes: Mapping[str, int]
-    dtype: str
-    tf32: bool
-    scalars: Mapping[str, float]
+    case: Mapping[str, Any]
     against: tuple[str, ...]
     peers: str
     modes: tuple[str, ...]
     rounds: int
     target: str
     skip: Mapping[str, str]
-    integers: Mapping[str, str] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
@@ -56,23 +44,6 @@ class BenchJob:
         """The job that ``record`` holds."""
         tuples = {name: tuple(record[name]) for name in ("against", "modes")}
         return cls(**{**record, **tuples})
-
-
-def bare_case(
-    program: Program,
-    name: str,
-    sizes: Mapping[str, int],
-    dtype: str,
-    tf32: bool,
-    scalars: Mapping[str, float],
-    integers: Mapping[str, str] | None = None,
-) -> Case:
-    """A case of ``program`` without its spec."""
-    rules = {n: read_integers(text) for n, text in (integers or {}).items()}
-    kinds = {p.name: p.dtype for p in program.params if isinstance(p, Scalar)}
-    numbers = {n: int(v) if kinds[n] == "int32" else v for n, v in scalars.items() if n in kinds}
-    given = Case(name, dtype=dtype, tf32=tf32, **sizes, **numbers, **rules)
-    return bind(given, tuple(sizes), kinds, dtype, tuple(rules))
 
 
 def row_record(

@@ -16,13 +16,13 @@ from typing import Any
 
 import torch
 
+from superopt.case import case_from
 from superopt.device import TARGETS
 from superopt.loading import load as load_specs
 from superopt.tune.bench import Clock
 from superopt.tune.bench import reason
 from superopt.tune.bench_job import OURS
 from superopt.tune.bench_job import BenchJob
-from superopt.tune.bench_job import bare_case
 from superopt.tune.bench_job import row_record
 from superopt.tune.contest import Contest
 from superopt.tune.contest import Result
@@ -67,12 +67,10 @@ def run(
     """The answer to ``job``: of the case, and one row for each contender and mode."""
     if job.spec:
         (spec,) = load_specs(job.spec)
-        program, case, reference = spec.program, spec.case(job.case), spec.reference
+        program, reference = spec.program, spec.reference
     else:
         program, reference = parse_as(Program, job.program), None
-        case = bare_case(
-            program, job.case, job.sizes, job.dtype, job.tf32, job.scalars, job.integers
-        )
+    case = case_from(job.case)
     declared = load_peers(Path(job.peers), job.function) if job.peers else {}
     order = [p.name for p in program.params]
     peers: list[Peer] = []

@@ -49,7 +49,7 @@ def _empty(side: Side, limit: Affine, axis: str) -> bool:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a condition says about the positions of the walk over ``axis``."""
+    """What a condition says about the positions on ``axis``, which is walked, or whole."""
 
     block: BlockGraph
     axis: str
@@ -135,7 +135,7 @@ class Limits:
         if abs(coefficient) != 1 or any(not isinstance(places.get(a), Grid) for a, _ in others):
             return None
         data = [a for symbol, _ in slack.symbols for a in symbol.axes]
-        if any(not isinstance(places.get(a), Grid | Whole) for a in data):
+        if any(a == self.axis or not isinstance(places.get(a), Grid | Whole) for a in data):
             return None
         ranked = sorted(others, key=lambda term: list(places).index(term[0]))
         rest = Affine(tuple(ranked), slack.symbols, slack.constant)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import replace
 
+from superopt.ugraph.lanes import lanes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Walk
@@ -45,13 +46,17 @@ def narrow(block: BlockGraph) -> BlockGraph:
 
 
 def claims(block: BlockGraph) -> tuple[BoundClaim, ...]:
-    """What must hold for the limits in ``block`` to be right, whoever has put them there."""
+    """What must hold for the limits in ``block`` to be right, whoever has put them there, and
+    for those of its lanes."""
     live = Live(block)
     found: list[BoundClaim] = []
     for walk in block.walks:
         condition = True if walk.stores else _condition(walk, live)
         found += [BoundClaim(walk.axis, "start", b, condition) for b in walk.start]
         found += [BoundClaim(walk.axis, "stop", b, condition) for b in walk.stop]
+    for whole in lanes(block):
+        found += [BoundClaim(whole.axis, "start", b, whole.condition) for b in whole.start]
+        found += [BoundClaim(whole.axis, "stop", b, whole.condition) for b in whole.stop]
     return tuple(found)
 
 

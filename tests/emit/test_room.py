@@ -19,7 +19,7 @@ from superopt.ugraph.scalar import Fn
 M, N = Index("m"), Size("n")
 FIRST = Input("first", ("m",), "int32")
 LONG = Input("long", ("m",), "int64")
-WINDOW = Scalar("window", "int32")
+WINDOW, OTHER = Scalar("window", "int32"), Scalar("other", "int32")
 TWO = Const(Fraction(2))
 
 
@@ -37,6 +37,9 @@ def op(fn, *args):
         (op(Fn.ADD, op(Fn.MUL, TWO, WINDOW), M), None),  # the product is widened already
         (op(Fn.MUL, M, N), 1),
         (op(Fn.SUB, M, WINDOW), None),
+        (op(Fn.ADD, WINDOW, OTHER), 0),  # 2**31
+        (op(Fn.SUB, op(Fn.SUB, M, WINDOW), OTHER), 0),
+        (op(Fn.ADD, M, op(Fn.ADD, WINDOW, WINDOW)), None),  # which is widened already
         (op(Fn.MUL, M, TWO), None),
         (op(Fn.ADD, M, LONG), None),
         (op(Fn.MIN, FIRST, M), None),

@@ -26,7 +26,7 @@ def measured(digest, at, us=None, stage="floats"):
 
 def text(*tuned):
     file = io.StringIO()
-    print_tuning(Console(file=file, width=40), RUN, tuned)
+    print_tuning(Console(file=file, width=110), RUN, tuned)
     return file.getvalue()
 
 

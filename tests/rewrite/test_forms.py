@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.names import canonical
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import transform
 from tests import samples
@@ -197,3 +200,14 @@ def test_a_spec_that_divides_by_a_size_says_so() -> None:
     (form, *_) = found(samples.attention())
     assert form.assumes == ("a3",)
     assert found(samples.lora())[0].assumes == ()
+
+
+@pytest.mark.parametrize("fold", [Fn.ADD, Fn.MAX, Fn.MUL])
+def test_whole_numbers_that_were_made_real_stay_real(fold: Fn) -> None:
+    whole = Input("i", ("m", "n"), "int32")
+    real = div(whole, Const(Fraction(1)))
+    for term in (real, mul(real, Const(Fraction(3))), mul(real, real)):
+        program = Program("p", (whole,), (Store("out", ("m",), "fp32", Reduce(fold, "n", term)),))
+        for form in forms(program, 8):
+            folds = [n for n in topo([form.program.outputs[0].value]) if isinstance(n, Reduce)]
+            assert all(n.kind is Kind.REAL for n in folds)

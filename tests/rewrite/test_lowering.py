@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from superopt.rewrite.forms import forms
+from superopt.rewrite.lowering import LOG2E
 from superopt.rewrite.lowering import lower
 from superopt.rewrite.lowering import lowered
 from superopt.ugraph.evaluate import evaluate_program
@@ -133,3 +134,17 @@ def test_a_difference_without_a_scale_is_scaled_as_a_whole() -> None:
         assert isinstance(scaled, Map)
         assert scaled.fn is Fn.MUL
         assert any(isinstance(a, Map) and a.fn is Fn.SUB for a in scaled.args)
+
+
+def test_what_is_rounded_keeps_its_maxima() -> None:
+    """A maximum in other units is another one to what shows every difference."""
+    scores = Map(Fn.MUL, (Input("s", ("m",)), Input("x", ("m", "n"))))
+    weights = exp(sub(scores, largest("n", scores)))
+
+    def scaled_below_maxima(value: Node) -> bool:
+        program = lower(Program("p", (), (Store("out", ("m", "n"), None, value),)))
+        maxima = [n for n in nodes(program) if isinstance(n, Reduce)]
+        return LOG2E in topo(maxima)
+
+    assert scaled_below_maxima(weights)
+    assert not scaled_below_maxima(Map(Fn.ROUND_E4M3, (weights,)))

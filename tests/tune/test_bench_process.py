@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from superopt.integers import Segments
+from superopt.case import case_record
 from superopt.loading import load
 from superopt.tune.bench_job import BenchJob
-from superopt.tune.bench_job import bare_case
 from superopt.tune.bench_process import run
 from superopt.ugraph.text import show
 from tests.tune.fakes import StepClock
@@ -23,11 +22,7 @@ JOB = BenchJob(
     function="row_sum",
     spec=f"{HERE / 'row_sum.py'}:row_sum",
     program="",
-    case="small",
-    sizes=dict(SPEC.case("small").sizes),
-    dtype="bf16",
-    tf32=False,
-    scalars={"length": 30.0},
+    case=case_record(SPEC.case("small")),
     against=("eager", "right", "failing", "copy"),
     peers=str(HERE / "row_peers.py"),
     modes=("graph", "eager"),
@@ -65,14 +60,3 @@ def test_the_answer_without_a_spec():
     found = run(bare, "cpu", StepClock())
     assert found["check"]["problem"] == ""
     assert found["roofline"] == run(JOB, "cpu", StepClock())["roofline"]
-
-
-def test_a_case_without_its_spec_is_the_same():
-    case = SPEC.case("small")
-    sizes, scalars = dict(case.sizes), {"length": 30.0, "unused": 1.0}
-    found = bare_case(SPEC.program, "small", sizes, "bf16", False, scalars)
-    assert found == case
-    assert isinstance(found.scalars["length"], int)
-    rules = {"ids": str(Segments(2))}
-    found = bare_case(SPEC.program, "small", sizes, "bf16", False, scalars, rules)
-    assert found.integers == {"ids": Segments(2)}

@@ -1,8 +1,7 @@
 """Equality and implication of terms over the extended reals, by case analysis and z3.
 
-Nothing is quantified: the facts about exponentials, roots and opaque functions are ground
-facts for the terms that occur. z3 is bounded by ``rlimit``. A model is only a
-counterexample if evaluating both sides there in float64 shows it again.
+z3 (``ground.py``) is bounded by ``rlimit``. A model is only a counterexample if evaluating both
+sides there in float64 shows it again.
 """
 
 from __future__ import annotations
@@ -16,36 +15,31 @@ import numpy as np
 import z3
 
 from superopt.rewrite.show import node_text
-from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
-from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
-from superopt.verify.reals.atoms import Atom
-from superopt.verify.reals.atoms import Atoms
-from superopt.verify.reals.atoms import Irrational
+from superopt.ugraph.walk import topo
 from superopt.verify.reals.atoms import Leaf
 from superopt.verify.reals.atoms import Log2
-from superopt.verify.reals.atoms import Opaque
-from superopt.verify.reals.atoms import Power
-from superopt.verify.reals.atoms import Quotient
-from superopt.verify.reals.atoms import Root
 from superopt.verify.reals.cases import Infeasible
 from superopt.verify.reals.cases import Path
 from superopt.verify.reals.cases import Special
 from superopt.verify.reals.cases import TooManyPaths
 from superopt.verify.reals.cases import Value
 from superopt.verify.reals.cases import explore
+from superopt.verify.reals.ground import as_float
+from superopt.verify.reals.ground import expression
+from superopt.verify.reals.ground import feasible
+from superopt.verify.reals.ground import solver_of
+from superopt.verify.reals.ground import variable
 from superopt.verify.reals.numeric import evaluate
 from superopt.verify.reals.numeric import same
-from superopt.verify.reals.poly import Monomial
-from superopt.verify.reals.poly import Poly
 from superopt.verify.reals.poly import Ratio
 from superopt.verify.reals.poly import TooLarge
 from superopt.verify.verdict import Proved
@@ -54,8 +48,6 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
 RLIMIT = 2_000_000  # of z3, for one query: about a second
-SIDE_RLIMIT = 200_000  # for a question whose answer only saves work
-MOST_PAIRS = 6
 
 
 def prove_equal(
@@ -117,7 +109,7 @@ class _Question:
         return self._sampled() or failed
 
     def _start(self, decisions: list[bool]) -> Path:
-        return Path(self.lowest, self.highest, self.undefined, _feasible, decisions)
+        return Path(self.lowest, self.highest, self.undefined, feasible, decisions)
 
     def _run(self, path: Path) -> None:
         for fact in self.facts:
@@ -138,12 +130,12 @@ class _Question:
             if any(isinstance(a, Log2) for a in path.atoms.known):
                 # A logarithm is compared by its power.
                 path.atoms.power(difference * path.atoms.log2e())
-            solver = _solver(path, self.rlimit)
-            solver.add(_expression(difference.top.cleared()) != 0)
+            solver = solver_of(path, self.rlimit)
+            solver.add(expression(difference.top.cleared()) != 0)
         elif left is right or (isinstance(left, bool) and left == right):
             return None
         else:
-            solver = _solver(path, self.rlimit)
+            solver = solver_of(path, self.rlimit)
         result = solver.check()
         if result == z3.unsat:
             return None
@@ -164,8 +156,8 @@ class _Question:
                 values[node] = _NUMBER[what]
         for index, known in enumerate(path.atoms.known):
             if isinstance(known, Leaf):
-                found = model.eval(_variable(index), model_completion=True)
-                values[known.node] = _as_float(found)
+                found = model.eval(variable(index), model_completion=True)
+                values[known.node] = as_float(found)
         for leaf in self._leaves():
             values.setdefault(leaf, 1.0)
         return self._refuted({n: np.array([v]) for n, v in values.items()})
@@ -215,160 +207,12 @@ class _Question:
 
     def _leaves(self) -> list[Node]:
         """Everything that is an unknown of the question, in order of appearance."""
-        found: dict[Node, None] = {}
-        seen: set[Node] = set()
         roots = [self.left, *([self.right] if self.right is not None else []), *self.facts]
-        stack = list(reversed(roots))
-        while stack:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if _is_unknown(node):
-                found[node] = None
-            elif isinstance(node, Map):
-                stack += reversed(children(node))
-        return list(found)
+        below = topo(roots, lambda n: () if _is_unknown(n) else children(n))
+        return [n for n in below if _is_unknown(n)]
 
 
 _NUMBER = {"is -inf": -np.inf, "is inf": np.inf, "is undefined": np.nan}
-
-# The solver ------------------------------------------------------------------------------
-
-
-def _feasible(path: Path) -> bool:
-    """Whether some values may take this path (True if the solver does not know)."""
-    return bool(_solver(path, SIDE_RLIMIT).check() != z3.unsat)
-
-
-def _solver(path: Path, rlimit: int) -> Any:
-    solver = z3.Solver()
-    solver.set("ctrl_c", False)  # an interrupt must not become an Unknown
-    solver.set(rlimit=rlimit)
-    atoms = path.atoms
-    for condition in path.conditions:
-        value = _expression(condition.poly)
-        test = value < 0 if condition.less else value == 0
-        solver.add(test if condition.holds else z3.Not(test))
-    for index in range(len(atoms.known)):
-        solver.add(*_meaning(atoms, index))
-    solver.add(*_monotone(atoms))
-    solver.add(*_congruent(atoms))
-    return solver
-
-
-def _variable(index: int) -> Any:
-    return z3.Real(f"v{index}")
-
-
-def _monomial(monomial: Monomial) -> Any:
-    parts = [_variable(i) for i, p in monomial for _ in range(p)]
-    return z3.Product(*parts) if parts else z3.RealVal(1)
-
-
-def _expression(value: Poly) -> Any:
-    """A polynomial without negative exponents."""
-    terms = [z3.Q(c.numerator, c.denominator) * _monomial(m) for m, c in value.terms]
-    return z3.Sum(*terms) if terms else z3.RealVal(0)
-
-
-def _sides(value: Ratio) -> tuple[Poly, Poly]:
-    """Numerator and denominator without negative exponents."""
-    scale: dict[int, int] = {}
-    for part in (value.top, value.bottom):
-        for monomial, _ in part.terms:
-            for index, power in monomial:
-                scale[index] = min(scale.get(index, 0), power)
-    by = tuple((i, -p) for i, p in sorted(scale.items()) if p < 0)
-    return value.top.shifted(by), value.bottom.shifted(by)
-
-
-def _meaning(atoms: Atoms, index: int) -> list[Any]:
-    """Ground facts about one atom."""
-    me, known = _variable(index), atoms.known[index]
-    match known:
-        case Leaf(node=node):
-            return [me >= 0] if isinstance(node, Size) else []
-        case Irrational():
-            return [me > z3.Q(13, 20), me < 4]
-        case Power(exponent=exponent):
-            return [me > 0, *_power_of(exponent, me, z3.RealVal(1))]
-        case Root(of=of) | Log2(of=of) | Quotient(of=of) | Opaque(of=of):
-            return _defined_by(atoms, known, of, me)
-
-
-def _defined_by(atoms: Atoms, known: Atom, of: Ratio, me: Any) -> list[Any]:
-    top, bottom = (_expression(p) for p in _sides(of))
-    match known:
-        case Root():
-            return [me >= 0, me * me * bottom == top]
-        case Log2():
-            power = atoms.index.get(Power(atoms.value(known)))
-            return [] if power is None else [_variable(power) * bottom == top]
-        case Quotient():
-            return [me * bottom == top]
-        case Opaque(fn=fn) if fn in GRIDS:
-            value, grid = _expression(of.sign), GRIDS[fn]
-            ends = [me >= z3.RealVal(grid.lowest), me <= z3.RealVal(grid.largest)]
-            return [*ends, z3.Implies(value >= 0, me >= 0), z3.Implies(value <= 0, me <= 0)]
-        case _:
-            return [me > -1, me < 1] if isinstance(known, Opaque) and known.fn is Fn.ERF else []
-
-
-def _power_of(exponent: Ratio, power: Any, one: Any) -> list[Any]:
-    """An exponential compares with 1 as its exponent compares with 0."""
-    value = _expression(exponent.sign)
-    return [(value > 0) == (power > one), (value == 0) == (power == one)]
-
-
-def _split(monomial: Monomial) -> tuple[Any, Any]:
-    """The factors with positive and (inverted) with negative exponent."""
-    above = tuple((i, p) for i, p in monomial if p > 0)
-    below = tuple((i, -p) for i, p in monomial if p < 0)
-    return _monomial(above), _monomial(below)
-
-
-def _monotone(atoms: Atoms) -> list[Any]:
-    """Facts about whole exponents, alone and in pairs."""
-    found: list[Any] = []
-    whole = list(atoms.exponentials.items())
-    for exponent, monomial in whole:
-        if len(exponent.top.terms) > 1:
-            found += _power_of(exponent, *_split(monomial))
-    for i, (p, m) in enumerate(whole[:MOST_PAIRS]):
-        for q, n in whole[:i]:
-            try:
-                difference = _expression((p - q).sign)
-            except TooLarge:
-                continue
-            (a, b), (c, d) = _split(m), _split(n)
-            found += [(difference > 0) == (a * d > c * b), (difference == 0) == (a * d == c * b)]
-    return found
-
-
-def _congruent(atoms: Atoms) -> list[Any]:
-    """Equal arguments give equal values (Ackermann), for functions without a definition."""
-    opaque = [(i, a) for i, a in enumerate(atoms.known) if isinstance(a, Opaque | Log2)]
-    found: list[Any] = []
-    for place, (i, a) in enumerate(opaque):
-        for j, b in opaque[:place]:
-            if type(a) is type(b) and getattr(a, "fn", None) is getattr(b, "fn", None):
-                equal = _expression((a.of - b.of).top.cleared()) == 0
-                found.append(z3.Implies(equal, _variable(i) == _variable(j)))
-                if getattr(a, "fn", None) in GRIDS:  # monotone
-                    ahead = _expression((a.of - b.of).sign) > 0
-                    found.append(z3.Implies(ahead, _variable(i) >= _variable(j)))
-                    found.append(z3.Implies(z3.Not(ahead), _variable(i) <= _variable(j)))
-    return found
-
-
-def _as_float(value: Any) -> float:
-    if z3.is_algebraic_value(value):
-        value = value.approx(20)
-    return float(value.as_fraction()) if z3.is_rational_value(value) else 0.0
-
-
-# Terms -----------------------------------------------------------------------------------
 
 
 def _is_unknown(node: Node) -> bool:

@@ -24,6 +24,7 @@ from superopt.verify.run.sizes import aligned_sizes
 from superopt.verify.run.sizes import beyond
 from superopt.verify.run.sizes import edge_sizes
 from superopt.verify.run.sizes import lean_sizes
+from superopt.verify.run.sizes import single
 from superopt.verify.run.sizes import sizes_for
 from superopt.verify.run.sizes import small_configs
 from superopt.verify.run.sizes import small_sizes
@@ -94,9 +95,9 @@ class Plan:
     def _families(self, index: int) -> Iterator[Call]:
         """Every hostile family in each dtype."""
         sizes = lean_sizes(self.graphs[index])
-        configs = small_configs(self.graphs[index], sizes)
+        configs, alone = small_configs(self.graphs[index], sizes), single(self.graphs[index])
         for dtype in self.dtypes:
-            made = families(self.program, sizes, dtype, self.seed, self.scalars, TILE)
+            made = families(self.program, sizes, dtype, self.seed, self.scalars, TILE, alone)
             for family in islice(made, 1, None):
                 trial = trial_of(self.program, family, sizes, dtype, index, configs)
                 yield Call(trial, family, dtype)

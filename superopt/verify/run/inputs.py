@@ -7,9 +7,12 @@ All values can be held by the dtype of the tensor they are for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +25,10 @@ from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import kind_of_dtype
 from superopt.ugraph.scalar import Kind
 from superopt.verify.run import hostile
+from superopt.verify.run.integers import integers
+from superopt.verify.run.padding import Hidden
+from superopt.verify.run.padding import hidden as padding
+from superopt.verify.run.padding import somewhere
 from superopt.verify.run.rounding import LARGEST
 from superopt.verify.run.rounding import rounded
 
@@ -30,7 +37,6 @@ Arrays = dict[str, Array]
 ABOVE = 1e4
 BELOW = -1e6
 TILE = 16
-LARGE_BITS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,7 @@ class _Maker:
     dtype: str
     ordinary: Arrays
     tile: int
+    single: Collection[str] = ()
 
     def fit(self, arrays: Mapping[str, Array]) -> Arrays:
         """The nearest values that the tensors' dtypes hold, none of them overflowing."""
@@ -94,18 +101,20 @@ def families(
     seed: int,
     scalars: Mapping[str, float] | None = None,
     tile: int = TILE,
+    single: Collection[str] = (),
 ) -> Iterator[Family]:
     """All families for ``program`` at these sizes, the ordinary one first.
 
     ``scalars``: values of run-time scalars (others are chosen, also for whole ones beyond all
     sizes). ``tile``: how many positions
-    count as the first or last tile. A size of 0 has the ordinary family only.
+    count as the first or last tile. ``single``: axes of which a program of the kernel has one
+    position. A size of 0 has the ordinary family only.
     """
     plain = ordinary(program, sizes, dtype, seed, scalars)
     yield Family("ordinary", plain)
     if 0 in sizes.values():
         return
-    maker = _Maker(program, sizes, dtype, plain, tile)
+    maker = _Maker(program, sizes, dtype, plain, tile, single)
     yield from _extreme(maker)
     stabilised = hostile.stabilised_axes(program)
     for axis in stabilised:
@@ -115,8 +124,8 @@ def families(
     yield from _planted(maker)
     yield from _masked_everywhere(maker)
     yield from _truths(maker)
-    yield from _large_integers(maker)
-    yield from _positions(maker)
+    for name, changed in integers(program, plain, sizes):
+        yield Family(name, {**plain, **changed})
 
 
 def ordinary(
@@ -288,69 +297,47 @@ def _planted(maker: _Maker) -> Iterator[Family]:
 
 def _masked_everywhere(maker: _Maker) -> Iterator[Family]:
     """NaN wherever a value is masked for every row (padding, a length)."""
-    for condition in hostile.conditions(maker.program):
-        if len(condition.axes) != 1 or hostile.below([condition]):
-            continue
-        (axis,) = condition.axes
-        truth = hostile.value_of(condition, maker.program, maker.ordinary, maker.sizes) != 0
-        for positions in (truth, ~truth):
-            if not positions.any() or positions.all():
-                continue
-            names = {
-                t.name
-                for t in hostile.float_inputs(maker.program)
-                if axis in t.order and _ignored(maker, t, axis, positions)
-            }
-            if names:
-                arrays = maker.changed(_filler(axis, positions, np.nan), names)
-                clean = maker.changed(_filler(axis, positions, 0.0), names)
-                yield Family(f"NaN where {axis} is masked for every row", arrays, clean)
+    drawn = replace(maker, ordinary=somewhere(maker.program, maker.ordinary, maker.sizes))
+    found: dict[tuple[str, tuple[str, ...], bytes], int] = {}
+    for hidden in padding(maker.program, drawn.ordinary, maker.sizes, maker.single):
+        names = {
+            t.name
+            for t in hostile.float_inputs(maker.program)
+            if hidden.axis in t.order and _ignored(drawn, t, hidden)
+        }
+        key = (hidden.axis, tuple(sorted(names)), hidden.where.tobytes())
+        if names and key not in found:
+            found[key] = sum(axis == hidden.axis for axis, _, _ in found)
+            arrays = drawn.changed(_filler(hidden, lambda _: np.nan), names)
+            clean = drawn.changed(_filler(hidden, np.zeros_like), names)
+            name = f"NaN where {hidden.axis} is masked for every row"
+            yield Family(f"{name}, {found[key] + 1}" if found[key] else name, arrays, clean)
 
 
-def _filler(axis: str, positions: Array, number: float) -> Callable[[Input, Array], Array]:
-    """Puts ``number`` at ``positions`` of ``axis``."""
-
-    def change(tensor: Input, value: Array) -> Array:
-        new = np.array(value)
-        new[(slice(None),) * tensor.order.index(axis) + (positions,)] = number
-        return new
-
-    return change
+def _filler(
+    hidden: Hidden, other: Callable[[Array], Array | float]
+) -> Callable[[Input, Array], Array]:
+    """Puts other values where positions are hidden."""
+    return lambda tensor, value: np.where(hidden.of(tensor), other(value), value)
 
 
-def _ignored(maker: _Maker, tensor: Input, axis: str, positions: Array) -> bool:
-    """Whether no output depends on what ``tensor`` holds at ``positions``."""
+def _spread(random: np.random.Generator, spread: float, value: Array) -> Array:
+    return spread * random.standard_normal(value.shape)
+
+
+def _ignored(maker: _Maker, tensor: Input, hidden: Hidden) -> bool:
+    """Whether no output depends on what ``tensor`` holds where positions are hidden."""
+    if not hidden.of(tensor).any():
+        return False
     outputs = []
     domain = FloatDomain(np.float64)
-    for number in (3.0, -500.0):
-        arrays = maker.changed(_filler(axis, positions, number), {tensor.name})
-        held = {name: domain.array(value) for name, value in arrays.items()}
+    for spread in (1.0, 100.0):  # equal numbers would not do: a softmax takes away their mean
+        random = np.random.default_rng(0)
+        filler = _filler(hidden, partial(_spread, random, spread))
+        held = {n: domain.array(v) for n, v in maker.changed(filler, {tensor.name}).items()}
         outputs.append(evaluate_program(maker.program, domain, held, maker.sizes))
     first, second = outputs
     return all(np.array_equal(first[k], second[k], equal_nan=True) for k in first)
-
-
-def _large_integers(maker: _Maker) -> Iterator[Family]:
-    """Integers that fp32 does not hold, or the ends of a narrow dtype."""
-    for param in maker.program.params:
-        if isinstance(param, Input) and param.kind is Kind.INT:
-            bits = {"int8": 7, "int16": 15}.get(param.dtype or "", LARGE_BITS)
-            value = maker.ordinary[param.name]
-            signs = np.where(np.arange(value.size).reshape(value.shape) % 3 == 1, -1, 1)
-            large = signs * (2**bits - 1 - value)
-            yield Family(f"large {param.name}", {**maker.ordinary, param.name: large})
-
-
-def _positions(maker: _Maker) -> Iterator[Family]:
-    """Integers that are compared with positions: any position and the one after the last, and
-    the same ones in ascending order."""
-    random = np.random.default_rng(len(maker.sizes))
-    for name, axis in hostile.compared(maker.program).items():
-        drawn = random.integers(0, maker.sizes[axis] + 1, maker.ordinary[name].shape)
-        yield Family(f"{name} anywhere on {axis}", {**maker.ordinary, name: drawn})
-        if drawn.ndim:
-            ascending = {**maker.ordinary, name: np.sort(drawn, axis=-1)}
-            yield Family(f"{name} ascending on {axis}", ascending)
 
 
 def _truths(maker: _Maker) -> Iterator[Family]:

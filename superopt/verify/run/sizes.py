@@ -71,6 +71,11 @@ def packed(graph: KernelGraph) -> list[str]:
     return [a for a in axes_of(graph) if any(isinstance(p, Pack) for p in _places(graph, a))]
 
 
+def single(graph: KernelGraph) -> list[str]:
+    """The axes of which every kernel has one position a program."""
+    return [a for a in axes_of(graph) if all(p == Grid(tiled=False) for p in _places(graph, a))]
+
+
 def small_sizes(graph: KernelGraph) -> Sizes:
     """Pairwise different sizes, each with a remainder where it is cut into tiles."""
     return {axis: size for axis, (size, _) in _drawn(graph).items()}

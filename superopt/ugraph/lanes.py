@@ -1,0 +1,61 @@
+"""Which lanes of an axis that is whole in the tile matter, by the limits that its masks imply.
+
+A lane at which every fold takes in its unit contributes nothing. If that is so for every row of a
+program (padding, a length), what memory holds there must not matter either, but a weight of 0
+would not hide a NaN: such lanes are treated as if they were no positions. For the same reason a
+walk leaves them out (``ranges.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.limits import Limits
+from superopt.ugraph.limits import bounds
+from superopt.ugraph.live import Condition
+from superopt.ugraph.live import Live
+from superopt.ugraph.live import either
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.walk import topo
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Of the whole axis only positions within all of ``start`` and ``stop`` matter.
+
+    No limit depends on other positions. ``condition`` is true wherever some fold over the axis
+    may take in something else than its unit.
+    """
+
+    axis: str
+    start: tuple[Bound, ...]
+    stop: tuple[Bound, ...]
+    condition: Condition
+
+
+def lanes(block: BlockGraph) -> tuple[Lanes, ...]:
+    """The whole axes of ``block`` that have limits, in the order of places.
+
+    An axis of something that is stored keeps all lanes, and so does one without folds.
+    """
+    stored = {axis for store in block.all_stores for axis in store.order}
+    axes = [a for a, p in block.places if isinstance(p, Whole) and a not in stored]
+    folds = [n for n in topo(block.roots()) if isinstance(n, Reduce) and n.axis in axes]
+    live = Live(block)
+    found: list[Lanes] = []
+    for axis in dict.fromkeys(a for a in axes if any(f.axis == a for f in folds)):
+        condition: Condition = False
+        for fold in folds:
+            if fold.axis == axis:
+                condition = either(condition, live.differs(fold.arg, fold.fn.unit))
+        # Of a mask that depends on the row, only what is common to all rows could be left out.
+        limits = Limits(block, axis).implied(condition) or {}
+        ends = bounds({key: at for key, at in limits.items() if not key[1]}, axis)
+        # A limit that varies over lanes is taken over those that exist, so these must be known.
+        kept = {s: tuple(b for b in e if not {*b.axes} & {*axes}) for s, e in ends.items()}
+        if kept["start"] or kept["stop"]:
+            found.append(Lanes(axis, kept["start"], kept["stop"], condition))
+    return tuple(found)

@@ -1,0 +1,83 @@
+"""Positions that no row sees (padding, a length), whose values must not matter even if NaN.
+
+They are read off conditions that compare the positions of one axis with numbers: constants,
+sizes, run-time numbers, or data that do not vary over that axis (a length for each batch). A mask
+over the positions of two axes, as a causal one, depends on the row, and so do data that vary over
+rows: of these, what every row masks counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from superopt.ugraph.floats import Array
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.walk import topo
+from superopt.verify.run import hostile
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """Positions of ``axis``, for each position of the other ``axes``, that a condition hides from
+    every row. ``where``: a truth value for each; dimensions are ``axes``."""
+
+    axis: str
+    axes: tuple[str, ...]
+    where: Array
+
+    def of(self, tensor: Input) -> Array:
+        """The elements of ``tensor`` at such positions, broadcast over its own dimensions.
+
+        What varies over an axis that the tensor lacks must be hidden for all of it.
+        """
+        lacking = tuple(d for d, a in enumerate(self.axes) if a not in tensor.order)
+        kept = [a for a in self.axes if a in tensor.order]
+        here = np.asarray(self.where.all(axis=lacking))
+        here = here.transpose([kept.index(a) for a in tensor.order if a in kept])
+        shape = iter(here.shape)
+        return here.reshape([next(shape) if a in kept else 1 for a in tensor.order])
+
+
+def hidden(
+    program: Program,
+    arrays: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    single: Collection[str] = (),
+) -> Iterator[Hidden]:
+    """What the conditions of ``program`` hide for these inputs; some, but not all positions.
+
+    ``single``: axes of which a program has one position (batches): these may differ in what they
+    hide, all others are rows.
+    """
+    for condition in hostile.conditions(program):
+        below = topo([condition])
+        positions = {n.axis for n in below if isinstance(n, Index)}
+        data = [n for n in below if isinstance(n, Input)]
+        if len(positions) != 1 or any(positions & {*t.order} for t in data):
+            continue
+        (axis,) = positions
+        truth = hostile.value_of(condition, program, arrays, sizes) != 0
+        rows = tuple(d for d, a in enumerate(condition.axes) if a != axis and a not in single)
+        axes = tuple(a for d, a in enumerate(condition.axes) if d not in rows)
+        for where in (truth.all(axis=rows), (~truth).all(axis=rows)):
+            if where.any() and not where.all():
+                yield Hidden(axis, axes, where)
+
+
+def somewhere(
+    program: Program, arrays: Mapping[str, Array], sizes: Mapping[str, int]
+) -> dict[str, Array]:
+    """``arrays`` with integers that are compared with positions anywhere between the ends."""
+    random = np.random.default_rng(len(sizes))
+    found = dict(arrays)
+    for name, axis in hostile.compared(program).items():
+        if sizes[axis] > 1:
+            found[name] = random.integers(1, sizes[axis], found[name].shape)
+    return found

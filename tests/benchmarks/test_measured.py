@@ -1,0 +1,51 @@
+"""The tables of measured times say what the results say."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from benchmarks.table import ratios
+from benchmarks.table import rows_of
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "benchmarks" / "README.md").read_text()
+ROW = re.compile(r"^\| ([\w, ]+) \| ([\d.]+) \| (\d+%) \| (.+) \| (.*) ?\|$", re.M)
+SHORT = re.compile(r"^\| .+ \| ([\d.]+) \| (\d+%) \| (.+) \|$", re.M)
+
+
+def measured():
+    """By workload: our time, our share of the roofline, and the time of each peer over ours."""
+    found = {}
+    for name in ("table_2026-11-29_h200", "table_2026-11-29_h200_two-more"):
+        text = (ROOT / "benchmarks" / "results" / f"{name}.json").read_text()
+        for entry in json.loads(text)["workloads"]:
+            for ours in rows_of(entry)[:1]:
+                by = {n: f"{r:.3f}" for n, r in ratios(entry).items()}
+                found[entry["name"]] = f"{ours['us']:.1f}", f"{ours['share']:.0%}", by
+    return found
+
+
+def test_every_measured_workload_is_in_the_table_as_it_was_measured():
+    said = {}
+    for name, us, share, first, others in ROW.findall(PAGE):
+        peers = [p.strip(" *") for p in f"{first}, {others}".split(", ")]
+        by = dict(p.replace("*", "").split(" ") for p in peers if p)
+        said[name] = us, share, by
+    assert said == measured()
+
+
+def test_the_fastest_peer_comes_first():
+    for _, _, _, first, others in ROW.findall(PAGE):
+        rivals = [float(p.split(" ")[1]) for p in others.split(", ") if p.strip() and "*" not in p]
+        assert float(first.split(" ")[1]) <= min(rivals, default=float("inf"))
+
+
+def test_the_short_table_has_figures_of_the_long_one():
+    section = (ROOT / "README.md").read_text().split("## How it compares")[1]
+    rows = SHORT.findall(section)
+    assert len(rows) >= 5
+    known = {(us, share): by for us, share, by in measured().values()}
+    for us, share, peers in rows:
+        assert set(re.findall(r"\d+\.\d{3}", peers)) <= set(known[us, share].values())
