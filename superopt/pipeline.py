@@ -338,7 +338,10 @@ class _CaseSearch:
                     break
         if not any(c.holds for c in self.examined.values()):
             left = [i for i in range(len(self.built)) if i not in self.examined]
-            yield from sorted(left, key=lambda i: len(self.built[i].derivation))[:VARIANTS]
+            for index in sorted(left, key=lambda i: len(self.built[i].derivation))[:VARIANTS]:
+                yield index
+                if self.examined[index].holds:
+                    break
 
     def result(self) -> CaseRun:
         """What is known now."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -157,6 +158,25 @@ def test_the_winner_is_the_fastest_verified_candidate(stage, monkeypatch):
     (result,) = stage(cases=("square",)).cases
     assert [c.stage for c in result.candidates][:2] == [Stage.REFUSED, Stage.VERIFIED]
     assert result.winner is result.candidates[1]
+
+
+def test_where_nothing_holds_the_written_form_is_tried_last(stage, monkeypatch):
+    class Plain(Lenient):
+        """Refuses whatever a law has changed."""
+
+        asked: ClassVar[list[int]] = []
+
+        def prove(self, built):
+            self.asked.append(len(built.derivation))
+            return Strict.prove(self, built) if len(built.derivation) > 1 else super().prove(built)
+
+    monkeypatch.setattr(pipeline, "Examiner", Plain)
+    monkeypatch.setattr(pipeline, "EXAMINED", 1)
+    monkeypatch.setattr(pipeline, "VARIANTS", 1)
+    (result,) = stage(cases=("square",)).cases
+    assert Plain.asked[0] > 1
+    assert result.winner is not None
+    assert len(result.winner.derivation) <= 1
 
 
 def test_no_winner_is_a_result(stage, monkeypatch):
