@@ -26,7 +26,6 @@ COVERED_BY = {
     "tests/test_cli.py": ("__main__", "commands.bug"),
     "tests/emit/test_module.py": (  # printed files are run as a whole
         *("emit.expression", "emit.kernel", "emit.launcher"),
-        "emit.self_test",
     ),
     "tests/rewrite/test_saturate.py": ("rewrite.algebra", "rewrite.folds"),  # laws as data
     "tests/verify/reals/test_laws.py": ("verify.field.scalarpoint",),

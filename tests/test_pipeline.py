@@ -168,15 +168,15 @@ def test_where_nothing_holds_the_written_form_is_tried_last(stage, monkeypatch):
 
         def prove(self, built):
             self.asked.append(len(built.derivation))
-            return Strict.prove(self, built) if len(built.derivation) > 1 else super().prove(built)
+            return Strict.prove(self, built) if built.derivation else super().prove(built)
 
     monkeypatch.setattr(pipeline, "Examiner", Plain)
     monkeypatch.setattr(pipeline, "EXAMINED", 1)
     monkeypatch.setattr(pipeline, "VARIANTS", 1)
-    (result,) = stage(cases=("square",)).cases
-    assert Plain.asked[0] > 1
+    (result,) = stage("rms_norm_linear.py:rms_norm_linear", cases=("fp32",)).cases
+    assert Plain.asked[0] > 0
     assert result.winner is not None
-    assert len(result.winner.derivation) <= 1
+    assert not result.winner.derivation
 
 
 def test_no_winner_is_a_result(stage, monkeypatch):
