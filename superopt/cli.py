@@ -31,6 +31,15 @@ _OutOption = Annotated[
     Path | None,
     typer.Option(readable=False, help="Directory of the run (default: runs/<function>)."),
 ]
+_CaseOption = Annotated[list[str], typer.Option("--case", help="Only these cases.")]
+_StoreOption = Annotated[
+    Path | None,
+    typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
+]
+_TrialsOption = Annotated[
+    int, typer.Option(min=1, help="Configs to measure at most, for all cases.")
+]
+_QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
 
 
 # Packages that some commands do without, by the module that is imported: a machine that only times
@@ -49,7 +58,7 @@ _PACKAGES = {
 @app.command()
 def search(
     target_file: Annotated[str, typer.Argument(metavar="FILE[:FUNCTION]", help="A spec file.")],
-    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    case: _CaseOption = [],  # noqa: B006
     target: Annotated[str, typer.Option(help="auto, or a device: h200, a100, ...")] = "auto",
     budget: Annotated[
         str, typer.Option(help="Candidates to build a case (400), or a time (5m, 30s).")
@@ -64,13 +73,8 @@ def search(
         int | None,
         typer.Option(min=1, help="Candidates to verify a case (default: 3; 5 if timed)."),
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option(min=1, help="Configs to measure at most, for all cases.")
-    ] = 150,
+    store: _StoreOption = None,
+    trials: _TrialsOption = 150,
     no_time: Annotated[bool, typer.Option("--no-time", help="Rank by the model alone.")] = False,
     peers: Annotated[
         Path | None, typer.Option(readable=False, help="A file that declares peers.")
@@ -78,7 +82,7 @@ def search(
     against: Annotated[
         str, typer.Option(help="Peers to time beside the winners, by comma: eager, compile, ...")
     ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: _QuietOption = False,
 ) -> None:
     """Search the kernels of a spec and write the verified winner, timed where there is a GPU."""
     from superopt.commands.search import TimingOptions
@@ -163,7 +167,7 @@ def bench(
             help="The spec, for its cases and reference (default: the certificate).",
         ),
     ] = "",
-    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    case: _CaseOption = [],  # noqa: B006
     mode: Annotated[
         str, typer.Option(help="graph: the device alone; eager: with launching; or both.")
     ] = "graph",
@@ -182,18 +186,13 @@ def bench(
 @app.command()
 def time(
     run: Annotated[Path, typer.Argument(metavar="RUN", readable=False, help="A run.")],
-    store: Annotated[
-        Path | None,
-        typer.Option(readable=False, help="Measured times (default: timings.db beside the run)."),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option(min=1, help="Configs to measure at most, for all cases.")
-    ] = 150,
-    case: Annotated[list[str], typer.Option("--case", help="Only these cases.")] = [],  # noqa: B006
+    store: _StoreOption = None,
+    trials: _TrialsOption = 150,
+    case: _CaseOption = [],  # noqa: B006
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Compilers at work at once (default: one a core).")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: _QuietOption = False,
 ) -> None:
     """Time a finished search on this machine's GPU and rewrite its kernel with the best."""
     from superopt.commands.time import run_time
