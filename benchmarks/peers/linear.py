@@ -66,6 +66,8 @@ def gated_inputs(tensors):
 
 PEERS = {
     "rms_norm_linear": {"matmul": product_of("x", "w")},
+    "layer_norm_linear": {"matmul": product_of("x", "w")},
+    "affine_norm_linear": {"matmul": product_of("x", "w")},
     "linear_gelu": {"matmul": product_of("x", "w")},
     "linear_gelu_tanh": {"matmul": product_of("x", "w")},
     "lora": {"matmul": product_of("x", "w"), **in_modes("low-rank", low_rank, lora_inputs)},

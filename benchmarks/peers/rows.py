@@ -81,4 +81,7 @@ PEERS = {
     "layer_norm": {"torch": torch_layer_norm, **COPY_X, **with_liger("liger", liger_layer_norm)},
     "plain": COPY_X,
     "norm_step": {"add": yardstick(add_of("x", "h"))},
+    "variance": READ_X,
+    "moments": READ_X,
+    "entropy": READ_X,
 }
