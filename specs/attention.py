@@ -25,6 +25,10 @@ PREFILL = [
     Case("narrow", b=4, h=32, m=4608, n=4608, d=64, e=64),
     Case("fp32", b=1, h=16, m=1024, n=1024, d=64, e=64, dtype="fp32"),
 ]
+LONG_FEATURES = [
+    Case("prefill", b=4, h=16, m=4096, n=4096, d=512, e=128),
+    Case("fp32", b=1, h=4, m=512, n=512, d=512, e=64, dtype="fp32"),
+]
 
 
 def attention_reference(q, k, v):
@@ -73,6 +77,17 @@ def with_lse(
 ) -> tuple[Annotated[Tensor, "b h m e"], Annotated[Tensor, "b h m", "fp32"]]:
     scores = (q * k).sum("d") * rsqrt(size("d"))
     return (softmax(scores, "n") * v).sum("n"), logsumexp(scores, "n")
+
+
+@spec(cases=LONG_FEATURES, dtype="bf16", reference=attention_reference)
+def long_features(
+    q: Annotated[Tensor, "b h m d"],
+    k: Annotated[Tensor, "b h n d"],
+    v: Annotated[Tensor, "b h n e"],
+) -> Annotated[Tensor, "b h m e"]:
+    """Attention whose queries are too long for one tile, so that scores need a walk of theirs."""
+    scores = (q * k).sum("d") * rsqrt(size("d"))
+    return (softmax(scores, "n") * v).sum("n")
 
 
 @spec(

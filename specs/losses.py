@@ -31,6 +31,11 @@ LINEAR = [
     Case("vocabulary", m=4096, n=131072, k=4096),
     Case("fp32", m=1024, n=8192, k=1024, dtype="fp32"),
 ]
+LOGITS = [
+    Case("large", m=4096, n=131072, k=4096),
+    Case("small", m=512, n=16384, k=1024),
+    Case("fp32", m=512, n=4096, k=512, dtype="fp32"),
+]
 GRADIENT = [
     Case("vocabulary", m=4096, n=131072, k=128),
     Case("fp32", m=1024, n=8192, k=64, dtype="fp32"),
@@ -56,10 +61,18 @@ def entropy_reference(x):
     return torch.special.entr(torch.softmax(x, dim=-1)).sum(-1)
 
 
+def entropy_and_normaliser_reference(x):
+    return entropy_reference(x), torch.logsumexp(x, dim=-1)
+
+
 def kl_divergence_reference(x, y):
     kl_div = torch.nn.functional.kl_div
     p, log_q = torch.softmax(x, dim=-1), torch.log_softmax(y, dim=-1)
     return kl_div(log_q, p, reduction="none").sum(-1)
+
+
+def linear_logsumexp_reference(x, w):
+    return torch.logsumexp(x @ w, dim=-1)
 
 
 def linear_cross_entropy_reference(x, w, label):
@@ -113,6 +126,15 @@ def entropy(x: Annotated[Tensor, "m n"]) -> Annotated[Tensor, "m", "fp32"]:
     return log(total) - where(x == -inf, 0, weights * shifted).sum("n") / total
 
 
+@spec(cases=CASES, dtype="bf16", reference=entropy_and_normaliser_reference)
+def entropy_and_normaliser(
+    x: Annotated[Tensor, "m n"],
+) -> tuple[Annotated[Tensor, "m", "fp32"], Annotated[Tensor, "m", "fp32"]]:
+    """By log-probabilities, in which the normaliser moves as well as the maximum."""
+    log_p = log_softmax(x, "n")
+    return -where(x == -inf, 0, exp(log_p) * log_p).sum("n"), logsumexp(x, "n")
+
+
 @spec(cases=CASES, dtype="bf16", reference=kl_divergence_reference)
 def kl_divergence(
     x: Annotated[Tensor, "m n"], y: Annotated[Tensor, "m n"]
@@ -120,6 +142,14 @@ def kl_divergence(
     """From the distribution of ``x`` to that of ``y``; masked classes of ``x`` have no part."""
     terms = softmax(x, "n") * (log_softmax(x, "n") - log_softmax(y, "n"))
     return where(x == -inf, 0, terms).sum("n")
+
+
+@spec(cases=LOGITS, dtype="bf16", reference=linear_logsumexp_reference)
+def linear_logsumexp(
+    x: Annotated[Tensor, "m k"], w: Annotated[Tensor, "k n"]
+) -> Annotated[Tensor, "m", "fp32"]:
+    """The normaliser of every row of logits, which need not be written."""
+    return logsumexp((x * w).sum("k"), "n")
 
 
 @spec(cases=LINEAR, dtype="bf16", reference=linear_cross_entropy_reference)

@@ -11,9 +11,11 @@ from superopt import Case
 from superopt import Tensor
 from superopt import layer_norm
 from superopt import maximum
+from superopt import round_to
 from superopt import spec
 
 EPS = 1e-5
+LARGEST = 127  # of int8
 CASES = [
     Case("prefill", m=4096, k=4096, n=4096),
     Case("decode", m=16, k=4096, n=4096),
@@ -31,6 +33,11 @@ def affine_norm_linear_reference(x, weight, bias, w):
 
 def amax_linear_reference(x, w):
     return (x / x.abs().amax(-1, keepdim=True).clamp(min=EPS)) @ w
+
+
+def quantised_linear_reference(x, w):
+    scale = x.abs().amax(-1, keepdim=True).clamp(min=EPS) / LARGEST
+    return ((x / scale).round().clamp(-LARGEST, LARGEST) @ w) * scale
 
 
 @spec(cases=CASES, dtype="bf16", reference=layer_norm_linear_reference)
@@ -57,3 +64,12 @@ def amax_linear(
     """Rows are scaled by their largest absolute value; nothing is rounded."""
     scale = maximum(abs(x).max("k"), EPS)
     return (x / scale * w).sum("k")
+
+
+@spec(cases=CASES, dtype="bf16", reference=quantised_linear_reference)
+def quantised_linear(
+    x: Annotated[Tensor, "m k"], w: Annotated[Tensor, "k n"]
+) -> Annotated[Tensor, "m n"]:
+    """Rows in whole numbers of a common scale: a rounding is in the way of a single pass."""
+    scale = maximum(abs(x).max("k"), EPS) / LARGEST
+    return (round_to(x / scale, "int8") * w).sum("k") * scale

@@ -102,6 +102,7 @@ def random_features(
 @spec(
     cases=[
         Case("square", m=8192, n=8192),
+        Case("long", m=1024, n=131072),
         Case("fp32", m=4096, n=8192, dtype="fp32"),
     ],
     dtype="bf16",

@@ -27,6 +27,7 @@ from superopt.functions import where
 from superopt.integers import Segments
 from superopt.integers import Uniform
 from superopt.library import argmax
+from superopt.library import bottom_k
 from superopt.library import gather
 from superopt.library import gelu
 from superopt.library import l2_normalize
@@ -37,6 +38,7 @@ from superopt.library import relu
 from superopt.library import rms_norm
 from superopt.library import silu
 from superopt.library import softmax
+from superopt.library import top_k
 from superopt.library import var
 from superopt.spec import Spec
 from superopt.spec import spec  # the decorator hides the module of the same name, on purpose
@@ -52,6 +54,7 @@ __all__ = [
     "Uniform",
     "abs",
     "argmax",
+    "bottom_k",
     "erf",
     "exp",
     "exp2",
@@ -79,6 +82,7 @@ __all__ = [
     "spec",
     "sqrt",
     "tanh",
+    "top_k",
     "var",
     "where",
 ]

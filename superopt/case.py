@@ -81,17 +81,24 @@ def bind(
     scalars: Mapping[str, str],
     dtype: str,
     tensors: Collection[str] = (),
+    fixed: tuple[tuple[str, int], ...] = (),
 ) -> Case:
     """``case`` with its numbers sorted into sizes (in the order of ``axes``) and scalars.
 
     ``scalars``: name -> dtype of the run-time scalars; their values may be left out.
     ``tensors``: the integer tensors, whose numbers a case may say how to draw.
+    ``fixed``: axes that the spec itself makes, with their sizes.
 
     Raises:
         SpecError: a size is missing, a name is unknown, or a value is none of its kind.
     """
-    given = case.sizes
     label = f"case {case.name!r}"
+    for axis, size in fixed:
+        if case.sizes.get(axis, size) != size:
+            what = f"{label}: {axis}={case.sizes[axis]}, but the spec says {size}"
+            raise SpecError(what, case.where)
+    axes = (*axes, *(a for a, _ in fixed))
+    given = {**case.sizes, **dict(fixed)}
     if missing := [a for a in axes if a not in given]:
         raise SpecError(f"{label} does not bind {_listed('size', missing)}", case.where)
     if unknown := [n for n in given if n not in axes and n not in scalars]:

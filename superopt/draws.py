@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from superopt.ugraph.best import listed
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
@@ -52,12 +53,12 @@ def draws(
     kinds = ("ordinary", "large", "positive", "small", "ordinary")
     for number, kind in enumerate(kinds):
         rng = np.random.default_rng([seed, number])
-        sizes = _sizes(axes, random.Random(f"{seed}/{number}"))
+        sizes = _settled(program, _sizes(axes, random.Random(f"{seed}/{number}")))
         scalars = given if number >= 3 else {}
         yield Draw(kind, sizes, _arrays(program, sizes, kind, scalars, rng))
     for number, reach in enumerate(_reaches(program, given)):
         rng = np.random.default_rng([seed, len(kinds) + number])
-        sizes = _reaching(program, axes, reach)
+        sizes = _settled(program, _reaching(program, axes, reach))
         if np.prod([float(n) for n in sizes.values()]) <= MOST_ELEMENTS:
             arrays = _arrays(program, sizes, "ordinary", given, rng)
             yield Draw(f"sizes past {reach}", sizes, arrays)
@@ -69,6 +70,13 @@ def _sizes(axes: tuple[str, ...], rng: random.Random) -> dict[str, int]:
     sizes = [SMALLEST_SIZE + i % distinct for i in range(len(axes))]
     rng.shuffle(sizes)
     return dict(zip(axes, sizes, strict=True))
+
+
+def _settled(program: Program, sizes: dict[str, int]) -> dict[str, int]:
+    """``sizes`` with those that the spec gives, and with more positions than are listed."""
+    fixed = dict(program.fixed)
+    more = listed((s.value for s in program.outputs), program.fixed)
+    return {a: fixed.get(a, n + more.get(a, 0)) for a, n in sizes.items()}
 
 
 def _arrays(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import reduce
 
+from superopt.axes import known_axis
 from superopt.tensor import Operand
 from superopt.tensor import Tensor
 from superopt.tensor import apply
-from superopt.tensor import known_axis
 from superopt.tensor import refuse
 from superopt.ugraph.grids import BY_NAME
 from superopt.ugraph.node import Index

@@ -89,12 +89,14 @@ def _tuning(rows: Sequence[Row], results: Sequence[CaseRun]) -> Iterator[str]:
             yield f"  measured: {timed.us:.1f} us (quartiles {timed.low:.1f} to {timed.high:.1f})"
         for configs in dict.fromkeys(r.configs for r in mine):
             targets = ", ".join(r.target for r in mine if r.configs == configs)
-            yield f"  {targets}: {'; then '.join(_launch(c) for c in configs)}"
+            yield f"  {targets}: {'; then '.join(launch_words(c) for c in configs)}"
 
 
-def _launch(config: Config) -> str:
+def launch_words(config: Config) -> str:
+    """One launch in a line: its numbers, and the options that it takes."""
     tiles = " ".join(f"{a}={n}" for a, n in config.tiles)
     parts = f", {config.parts} parts" if config.parts > 1 else ""
     how = ", descriptors" if config.descriptors else ""
     how += f", groups of {config.group}" if config.group != 1 else ""
+    how += ", dependent" if config.dependent else ""
     return f"tiles {tiles or 'none'}{parts}, {config.warps} warps, {config.stages} stages{how}"

@@ -6,6 +6,8 @@ every position of a row is masked (-inf), softmax is 0 and logsumexp is -inf.
 
 from __future__ import annotations
 
+from superopt.axes import known_axis
+from superopt.axes import make_axis
 from superopt.functions import erf
 from superopt.functions import exp
 from superopt.functions import index
@@ -21,10 +23,11 @@ from superopt.functions import tanh
 from superopt.functions import where
 from superopt.tensor import Operand
 from superopt.tensor import Tensor
-from superopt.tensor import known_axis
 from superopt.tensor import node_of
 from superopt.tensor import refuse
 from superopt.tensor import spoken
+from superopt.ugraph.node import Best
+from superopt.ugraph.node import Index
 from superopt.ugraph.scalar import Kind
 
 
@@ -120,7 +123,39 @@ def gather(x: Tensor, position: Operand, axis: str) -> Tensor:
 
 def argmax(x: Tensor, axis: str) -> Tensor:
     """The lowest position on ``axis`` at which ``x`` is largest; ``size(axis)`` if x has NaN."""
-    return where(x == x.max(axis), index(axis), size(axis)).min(axis)
+    if node_of(x).kind is Kind.INT:
+        return where(x == x.max(axis), index(axis), size(axis)).min(axis)
+    first = f"{axis}_first"
+    _, positions = top_k(x, axis, 1, first)
+    return positions.max(first)
+
+
+def top_k(x: Tensor, axis: str, k: int, into: str) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest values on ``axis`` and their positions, along the new axis ``into``.
+
+    The largest comes first, of equal ones that at the lowest position. Where the axis has fewer
+    positions, values are -inf and positions ``size(axis)``; where x has NaN, all values are NaN
+    and all positions ``size(axis)``.
+    """
+    node = node_of(x)
+    if isinstance(k, Tensor):
+        refuse("k is a literal: the k-th value for a k known at run time is not supported")
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        refuse(f"k={k!r} is no positive whole number")
+    if node.kind is not Kind.REAL:
+        refuse("top_k ranks reals; for whole numbers below 2**24 write x / 1")
+    if known_axis(axis) not in node.axes:
+        refuse(f"no axis {axis!r} to rank; the tensor has {spoken(node.axes)}")
+    if make_axis(into, k) in node.axes:
+        refuse(f"the tensor has axis {into!r} already; name another one for the ranks")
+    pair = (node, Index(axis))
+    return Tensor(Best(axis, into, axis, pair)), Tensor(Best(axis, into, axis, pair, at=True))
+
+
+def bottom_k(x: Tensor, axis: str, k: int, into: str) -> tuple[Tensor, Tensor]:
+    """The ``k`` smallest values and their positions, the smallest first; else as ``top_k``."""
+    values, positions = top_k(-x, axis, k, into)
+    return -values, positions
 
 
 def _finite_max(x: Tensor, axis: str) -> Tensor:

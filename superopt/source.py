@@ -14,7 +14,8 @@ class LaunchSpec:
     ``signature``: parameter -> Triton type (``*bf16``, ``i32``, ``fp32``, ``constexpr``), in
     order. ``constexprs``: the values of the constexpr ones. ``warps``, ``stages``: options.
     ``divisible``: integer parameters that are multiples of 16 in the case at hand (strides,
-    sizes); a launch is specialised on that, and its loads are vectorised only then.
+    sizes); a launch is specialised on that, and its loads are vectorised only then. ``dependent``:
+    compiled for a launch that begins before the one before it has ended.
     """
 
     function: str
@@ -23,6 +24,7 @@ class LaunchSpec:
     warps: int
     stages: int
     divisible: tuple[str, ...] = ()
+    dependent: bool = False
 
 
 @dataclass(frozen=True)

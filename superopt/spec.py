@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Any
 
+from superopt.axes import made_axes
+from superopt.axes import tracing
 from superopt.case import Case
 from superopt.case import bind
 from superopt.case import check_float_dtype
@@ -26,7 +28,6 @@ from superopt.signature import read_signature
 from superopt.tensor import Scalar
 from superopt.tensor import Tensor
 from superopt.tensor import spoken
-from superopt.tensor import tracing
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import INT_DTYPES
@@ -34,6 +35,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
+from superopt.whole import check_whole
 
 Function = Callable[..., Any]
 
@@ -64,9 +66,9 @@ class Spec:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Every axis, in order of first appearance in the signature."""
+        """Every axis, in order of first appearance in the signature; then those that it makes."""
         found = (a for p in self.program.params if isinstance(p, Input) for a in p.order)
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*found, *(a for a, _ in self.program.fixed)]))
 
     def case(self, name: str) -> Case:
         """The case of that name.
@@ -119,10 +121,13 @@ def spec(
         here = place(file, line)
         signature = read_signature(function, names, here)
         program = trace(function, signature, here)
+        bound = _bound(cases, signature, dtype, here, program.fixed)
+        for case in bound:
+            check_whole(program, case, here)
         return Spec(
             name=function.__name__,
             program=program,
-            cases=_bound(cases, signature, dtype, here),
+            cases=bound,
             dtype=dtype,
             reference=reference,
             file=file,
@@ -144,6 +149,7 @@ def trace(function: Function, signature: Signature, where: str | None) -> Progra
     try:
         with tracing(signature.axes):
             result = function(*symbols)
+            fixed = made_axes()
     except SuperoptError:
         raise
     except Exception as error:  # whatever the user's lines raise is the user's to see
@@ -156,11 +162,19 @@ def trace(function: Function, signature: Signature, where: str | None) -> Progra
             f"its annotation says {len(signature.outputs)}",
             where,
         )
+    axes = (*signature.axes, *(a for a, _ in fixed))
+    for output in signature.outputs:
+        if unknown := [a for a in output.order if a not in axes]:
+            raise SpecError(
+                f"{output.name} has axis {unknown[0]!r}, which no parameter has; "
+                f"its size would be unknown",
+                where,
+            )
     outputs = tuple(_store(o, v, where) for o, v in zip(signature.outputs, values, strict=True))
     used = set(topo(s.value for s in outputs))
     if unused := [p.name for p in signature.params if p not in used]:
         raise SpecError(f"parameter {unused[0]!r} is not used by any output", where)
-    return Program(function.__name__, signature.params, outputs)
+    return Program(function.__name__, signature.params, outputs, fixed)
 
 
 def _store(output: Output, value: object, where: str | None) -> Store:
@@ -203,7 +217,13 @@ def _check_storage(output: Output, node: Node, where: str | None) -> None:
         )
 
 
-def _bound(cases: Sequence[Case], signature: Signature, dtype: str, where: str) -> tuple[Case, ...]:
+def _bound(
+    cases: Sequence[Case],
+    signature: Signature,
+    dtype: str,
+    where: str,
+    fixed: tuple[tuple[str, int], ...],
+) -> tuple[Case, ...]:
     bound: list[Case] = []
     inputs = [p for p in signature.params if isinstance(p, Input) and p.order]
     integers = {p.name: p for p in inputs if p.kind is Kind.INT}
@@ -212,7 +232,7 @@ def _bound(cases: Sequence[Case], signature: Signature, dtype: str, where: str) 
             raise SpecError(f"cases= holds Case(...) objects, got {case!r}", where)
         if case.name in {c.name for c in bound}:
             raise SpecError(f"two cases are named {case.name!r}", case.where or where)
-        bound.append(bind(case, signature.axes, signature.scalars, dtype, integers))
+        bound.append(bind(case, signature.axes, signature.scalars, dtype, integers, fixed))
         for name in case.integers:
             _check_fits(bound[-1], integers[name], case.where or where)
     return tuple(bound)

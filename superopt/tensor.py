@@ -7,8 +7,6 @@ algebra cannot express is refused here, with the file and line of the spec.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from fractions import Fraction
 from typing import NoReturn
 
@@ -19,14 +17,13 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 
 LARGEST_POWER = 16
-
-_known_axes: ContextVar[tuple[str, ...] | None] = ContextVar("known_axes", default=None)
 
 
 class Tensor:
@@ -149,11 +146,7 @@ class Tensor:
 
     def prod(self, *axes: str) -> Tensor:
         """The product of reals over the named axes; 1 over an empty one."""
-        if self.node.kind is Kind.INT:
-            refuse(
-                "a product of whole numbers soon needs more than 32 bits; for the product as a "
-                "real, write (x / 1).prod(...)"
-            )
+        self._needs_reals("prod")
         return self._fold(Fn.MUL, axes)
 
     def any(self, *axes: str) -> Tensor:
@@ -171,6 +164,42 @@ class Tensor:
         for axis in _split(axes)[1:]:
             count = count * Tensor(Size(axis))
         return total / count
+
+    # Prefix folds, which keep the axis.
+
+    def cumsum(self, axis: str) -> Tensor:
+        """At each position of ``axis`` the sum up to it, itself included."""
+        return self._scan(Fn.ADD, axis)
+
+    def cummax(self, axis: str) -> Tensor:
+        """At each position of ``axis`` the largest value up to it, itself included."""
+        return self._scan(Fn.MAX, axis)
+
+    def cummin(self, axis: str) -> Tensor:
+        """At each position of ``axis`` the smallest value up to it, itself included."""
+        return self._scan(Fn.MIN, axis)
+
+    def cumprod(self, axis: str) -> Tensor:
+        """At each position of ``axis`` the product of reals up to it, itself included."""
+        self._needs_reals("cumprod")
+        return self._scan(Fn.MUL, axis)
+
+    def _scan(self, fn: Fn, axis: str) -> Tensor:
+        names = _split((axis,))
+        if len(names) != 1:
+            refuse(f"prefixes are those along one axis, got {axis!r}")
+        if self.node.kind is Kind.BOOL:
+            refuse("a scan takes numbers, not truth values; write where(condition, 1, 0)")
+        if names[0] not in self.axes:
+            refuse(f"no axis {names[0]!r} to scan along; the tensor has {spoken(self.axes)}")
+        return Tensor(Scan(fn, names[0], self.node))
+
+    def _needs_reals(self, method: str) -> None:
+        if self.node.kind is Kind.INT:
+            refuse(
+                "a product of whole numbers soon needs more than 32 bits; for the product as a "
+                f"real, write (x / 1).{method}(...)"
+            )
 
     def _ones(self, method: str) -> Tensor:
         """1 where the condition holds, else 0, of which a maximum is "or" and a minimum "and"."""
@@ -196,6 +225,16 @@ class Tensor:
                 refuse(f"no axis {axis!r} to fold over; the tensor has {spoken(node.axes)}")
             node = Reduce(fn, axis, node)
         return Tensor(node)
+
+    # Order statistics that are not there.
+
+    def sort(self, *args: object, **options: object) -> NoReturn:
+        """Refused: a whole sorted axis is no fold."""
+        refuse('sorting is not supported; top_k(x, "n", k, into="t") lists the k largest in order')
+
+    def median(self, *args: object, **options: object) -> NoReturn:
+        """Refused: half of an axis would have to be kept."""
+        refuse('the median is not supported; top_k(x, "n", k, into="t") lists the k largest')
 
     # What Python would otherwise do in silence, or refuse less clearly.
 
@@ -297,30 +336,6 @@ def apply(fn: Fn, *args: object) -> Tensor:
         return Tensor(Map(fn, nodes))
     except IllTyped as error:
         refuse(str(error))
-
-
-@contextmanager
-def tracing(axes: tuple[str, ...]) -> Iterator[None]:
-    """While a spec is traced, ``axes`` are the only ones that exist."""
-    token = _known_axes.set(axes)
-    try:
-        yield
-    finally:
-        _known_axes.reset(token)
-
-
-def known_axis(axis: object) -> str:
-    """``axis`` if the spec in hand has it.
-
-    Raises:
-        SpecError: it is no axis of any parameter.
-    """
-    known = _known_axes.get()
-    if not isinstance(axis, str) or not axis.isidentifier():
-        refuse(f"{axis!r} is no name of an axis")
-    if known is not None and axis not in known:
-        refuse(f"no axis {axis!r}; the parameters have {spoken(known)}")
-    return axis
 
 
 def spoken(axes: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from superopt.run import Stage
 from superopt.run import best
 from superopt.search.configs import options
 from superopt.search.configs import spread
+from superopt.search.dependent import dependent_choices
 from superopt.tune.outcome import Measured
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import Machine
@@ -42,7 +43,8 @@ def space_of(
         ]
     except DoesNotFit:
         return ()
-    return tuple(Point(launches, us) for us, launches in spread(lists, most))
+    choices = dependent_choices(spread(lists, most), device, most)
+    return tuple(Point(launches, us) for us, launches in choices)
 
 
 def job_of(program: Program, result: CaseRun) -> Job:

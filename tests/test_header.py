@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from superopt.emit.module import MARKER
+from superopt.header import launch_words
 from superopt.header import wrapped
+from superopt.ugraph.levels import Config
 
 
 def test_lines_are_broken_and_indented():
@@ -21,3 +25,12 @@ def test_the_header_of_a_kernel(searched):
         assert word in head
     assert "Not executed: bf16" in head
     assert head.count("graph 0 (") == 2
+
+
+def test_a_launch_in_words_names_what_is_unusual():
+    plain = Config((("m", 16),), 1, 8, 3)
+    assert launch_words(plain) == "tiles m=16, 8 warps, 3 stages"
+    unusual = replace(plain, parts=4, descriptors=True, group=8, dependent=True)
+    assert launch_words(unusual) == (
+        "tiles m=16, 4 parts, 8 warps, 3 stages, descriptors, groups of 8, dependent"
+    )

@@ -28,7 +28,8 @@ def value_of(tensor: Tensor, values: np.ndarray) -> np.ndarray:
     program = Program("p", (X, W, B), (Store("out", tensor.axes, None, tensor.node),))
     m, n = values.shape
     given_arrays = {"x": values, "w": np.linspace(1, 2, n), "b": np.linspace(-1, 1, n)}
-    return evaluate_program(program, FloatDomain(np.float64), given_arrays, {"m": m, "n": n})["out"]
+    sizes = {"m": m, "n": n, "n_first": 1, "t": 2}
+    return evaluate_program(program, FloatDomain(np.float64), given_arrays, sizes)["out"]
 
 
 finite = st.floats(-1e3, 1e3)
@@ -120,6 +121,41 @@ def test_gather_reads_one_position_or_nothing(values, data):
 @given(masked_rows)
 def test_argmax_is_the_lowest_position(values):
     np.testing.assert_array_equal(value_of(library.argmax(x, "n"), values), values.argmax(1))
+
+
+def test_argmax_of_a_row_with_nan_is_none_of_its_positions():
+    values = np.array([[1.0, math.nan, 3.0], [-math.inf, -math.inf, -math.inf]])
+    assert value_of(library.argmax(x, "n"), values).tolist() == [3, 0]
+
+
+@given(masked_rows)
+def test_top_k_is_a_stable_sort(values):
+    best, places = library.top_k(x, "n", 2, "t")
+    order = np.argsort(-values, axis=1, kind="stable")[:, :2]
+    missing = ((0, 0), (0, 2 - order.shape[1]))
+    wanted = np.pad(order, missing, constant_values=values.shape[1])
+    np.testing.assert_array_equal(value_of(places, values), wanted)
+    sorted_values = np.take_along_axis(values, order, 1)
+    wanted = np.pad(sorted_values, missing, constant_values=-math.inf)
+    np.testing.assert_array_equal(value_of(best, values), wanted)
+    smallest, _ = library.bottom_k(x, "n", 2, "t")
+    wanted = np.pad(np.sort(values, 1)[:, :2], missing, constant_values=math.inf)
+    np.testing.assert_array_equal(value_of(smallest, values), wanted)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("k is a literal", lambda: library.top_k(x, "n", x.max("m", "n"), "t")),
+        ("no positive whole number", lambda: library.top_k(x, "n", 0, "t")),
+        ("no axis 'k' to rank", lambda: library.top_k(x, "k", 2, "t")),
+        ("has axis 'm' already", lambda: library.top_k(x, "n", 2, "m")),
+        ("top_k ranks reals", lambda: library.top_k(Tensor(AT), "m", 2, "t")),
+    ],
+)
+def test_top_k_says_what_it_does_not_take(message, call):
+    with pytest.raises(SpecError, match=message):
+        call()
 
 
 def test_gather_takes_positions_of_another_axis():

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import superopt as so
+from superopt.axes import tracing
 from superopt.errors import SpecError
 from superopt.tensor import Tensor
-from superopt.tensor import tracing
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.grids import BY_NAME
@@ -24,6 +24,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -119,6 +120,22 @@ def test_products_are_of_reals():
     with pytest.raises(SpecError, match=r"test_tensor\.py:\d+: .*32 bits.*\(x / 1\)\.prod"):
         whole.prod("n")
     assert (whole / 1).prod("n").node.kind is Kind.REAL
+
+
+def test_prefixes_keep_the_axis_and_are_of_numbers_along_one_axis():
+    x, whole = Tensor(X), Tensor(Input("i", ("m", "n"), "int32"))
+    for method, fn in {"cumsum": Fn.ADD, "cumprod": Fn.MUL, "cummax": Fn.MAX}.items():
+        assert getattr(x, method)("n").node is Scan(fn, "n", x.node)
+    assert x.cummin("n").axes == x.axes
+    with pytest.raises(SpecError, match="no axis 'k' to scan along"):
+        x.cumsum("k")
+    with pytest.raises(SpecError, match="along one axis"):
+        x.cumsum("m n")
+    with pytest.raises(SpecError, match="truth values"):
+        (x > 0).cumsum("n")
+    with pytest.raises(SpecError, match=r"32 bits.*\(x / 1\)\.cumprod"):
+        whole.cumprod("n")
+    assert whole.cumsum("n").node.kind is Kind.INT
 
 
 FUNCTIONS = {

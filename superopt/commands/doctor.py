@@ -31,7 +31,7 @@ NOT_SUPPORTED = (
     ),
     ("dropout and other randomness", "a spec is a function of its inputs"),
     ("prefix scans, linear recurrences", "a fold keeps its last value only"),
-    ("top-k, sorting", "a fold has one scalar accumulator: sum, prod, max, min, mean, any, all"),
+    ("sorting, medians, a k known at run time", "`top_k` keeps the k best, k written in the spec"),
     (
         "quantised storage (fp8, int4)",
         "int8 with scales works; `round_to` gives the numbers of fp8, but they are stored in a "

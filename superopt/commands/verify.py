@@ -67,7 +67,7 @@ def _graphs(console: Console, certificate: Certificate) -> bool:
 def _unexplained(graph: KernelGraph, repairs: Sequence[Repair]) -> list[str]:
     """The carries that are moved without being a component of a repair."""
     known = {c.name for r in repairs for c in r.components}
-    walks = (w for k in graph.kernels for w in k.walks)
+    walks = (w for k in graph.kernels for w in k.nest)
     return [c.name for w in walks for c in w.carries if c.moves and c.name not in known]
 
 

@@ -43,11 +43,13 @@ def launch_specs(
         raise NotEmittable(f"{len(kernels)} launches got {len(configs)} configs")
     known = dict(sizes)
     found = []
-    for kernel, config in zip(kernels, configs, strict=True):
+    leads = (*(c.dependent for c in configs[1:]), False)
+    for kernel, config, leading in zip(kernels, configs, leads, strict=True):
         for axis, place in kernel.block.places:
             if isinstance(place, Split):
                 known[part_axis(axis)] = config.parts
-        found.append(_spec(_taken(kernel, config, known, dtype), config, known, dtype, tf32))
+        taken = _taken(kernel, config, known, dtype)
+        found.append(_spec(taken, config, known, dtype, tf32, leading))
     return tuple(found)
 
 
@@ -69,8 +71,14 @@ def _passed(tensor: TensorArgument, tiles: Mapping[str, int], dtype: str) -> str
 
 
 def _spec(
-    kernel: Kernel, config: Config, sizes: Mapping[str, int], dtype: str, tf32: bool
+    kernel: Kernel,
+    config: Config,
+    sizes: Mapping[str, int],
+    dtype: str,
+    tf32: bool,
+    leading: bool,
 ) -> LaunchSpec:
+    """``leading``: the next launch is dependent."""
     call = _Call()
     tiles = {t.axis: tile_size(t, config, sizes) for t in kernel.tiles}
     for tensor in kernel.tensors:
@@ -96,10 +104,7 @@ def _spec(
     for tile in kernel.tiles:
         size = prod(_size(a, sizes) for a in (tile.axis, *tile.guests))
         call.constant(tile.even, size > 0 and size % tiles[tile.axis] == 0)
-    if kernel.grouped:
-        call.constant("GROUP", config.group)
-    if kernel.precise:
-        call.constant("PRECISION", "tf32" if tf32 else "ieee")
+    _options(call, kernel, config, tf32, leading)
     return LaunchSpec(
         kernel.name,
         tuple(call.signature),
@@ -107,7 +112,20 @@ def _spec(
         config.warps,
         config.stages,
         tuple(call.divisible),
+        config.dependent,
     )
+
+
+def _options(call: _Call, kernel: Kernel, config: Config, tf32: bool, leading: bool) -> None:
+    """The constants that a function may have beside its tiles."""
+    if kernel.grouped:
+        call.constant("GROUP", config.group)
+    if kernel.precise:
+        call.constant("PRECISION", "tf32" if tf32 else "ieee")
+    if kernel.neighbours.before:
+        call.constant("DEPENDENT", config.dependent)
+    if kernel.neighbours.after:
+        call.constant("LEADS", leading)
 
 
 class _Call:

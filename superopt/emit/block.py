@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 
+from superopt.emit.dependent import ALONE
+from superopt.emit.dependent import Neighbours
 from superopt.emit.expression import Expressions
 from superopt.emit.kernel import Kernel
 from superopt.emit.program import Frame
+from superopt.emit.ranking import Lists
 from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
 from superopt.emit.segments import Ranges
@@ -22,22 +25,31 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import unmasked
+from superopt.ugraph.node import Best
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.scans import running
 from superopt.ugraph.walk import topo
 
 
-def print_block(block: BlockGraph, name: str, described: Collection[str] = ()) -> Kernel:
+def print_block(
+    block: BlockGraph,
+    name: str,
+    described: Collection[str] = (),
+    neighbours: Neighbours = ALONE,
+) -> Kernel:
     """Prints one launch (one of ``split.launches``) as function ``name``.
 
-    ``described``: tensors whose tiles come through descriptors.
+    ``described``: tensors whose tiles come through descriptors. ``neighbours``: of the launch
+    in its graph.
 
     Raises:
         NotEmittable: something in the graph has no text; the message says what.
     """
-    return _Block(block, described).kernel(name)
+    return _Block(block, described).kernel(name, neighbours)
 
 
 class _Block:
@@ -46,6 +58,7 @@ class _Block:
         self.frame = Frame(block, described)
         self.values = Expressions(self.frame, self._roots())
         self.ranges = Ranges(self.frame, self.values)
+        self.lists = Lists(self.values)
 
     def _roots(self, walk: Walk | None = None, running: Walk | None = None) -> list[Node]:
         """What is printed, with ``running`` in the place of ``walk``.
@@ -54,15 +67,12 @@ class _Block:
         """
         roots: list[Node] = []
         for one in self.block.walks:
-            roots += [b.offset for b in one.limits]
-            taken = running if running is not None and one is walk else one
-            for carry in taken.carries:
-                roots += [carry.kept(taken.components), Reduce(carry.fold, one.axis, carry.term)]
-            roots += [s.value for s in taken.stores]
+            roots += _walk_roots(running if running is not None and one is walk else one)
         return [*roots, *(s.value for s in self.block.stores)]
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str, neighbours: Neighbours) -> Kernel:
         frame = self.frame
+        neighbours.lines(frame.lines)
         frame.programs()
         for found in lanes(self.block):
             frame.narrow(found.axis, *self.ranges.lanes(found))
@@ -79,6 +89,7 @@ class _Block:
         arguments += [f"{t.even}: tl.constexpr" for t in frame.tiles]
         arguments += ["GROUP: tl.constexpr"] if frame.grouped else []
         arguments += ["PRECISION: tl.constexpr"] if frame.precise else []
+        arguments += [f"{c}: tl.constexpr" for c in neighbours.constants]
         head = Writer()
         head.line(fill(f"@triton.jit\ndef {name}", arguments, ":"))
         return Kernel(
@@ -92,6 +103,7 @@ class _Block:
             frame.precise,
             tuple(frame.helpers),
             bool(frame.grouped),
+            neighbours,
         )
 
     # Walks.
@@ -100,26 +112,42 @@ class _Block:
         frame, values, axis = self.frame, self.values, walk.axis
         if walk.stores and (walk.start or walk.stop):
             raise NotEmittable(f"a walk of {axis!r} with limits has a store")
+        nested = bool(frame.bodies)
         span = self.ranges.span(walk)
-        states = {c.name: frame.names.fresh(c.name) for c in walk.carries}
+        states = {c.name: values.local(c.name) for c in walk.carries}
         dims = {c.name: frame.dims(c.over) for c in walk.carries}
         for carry in walk.carries:
+            if carry.listed is not None:
+                if not carry.listed.at:
+                    empty = self.lists.empty(listing(walk, carry))
+                    frame.here.line(f"{states[carry.name]} = {empty}")
+                continue
             real = carry.state.kind is Kind.REAL
             unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
             kind = "tl.float32" if real else "tl.int64"
             full = f"{values.shape(dims[carry.name])}, {unit}, {kind}"
-            frame.lines.line(f"{states[carry.name]} = tl.full({full})")
+            frame.here.line(f"{states[carry.name]} = tl.full({full})")
         final = {c.name: Value(states[c.name], dims[c.name], c.state.kind) for c in walk.carries}
-        first = frame.names.fresh(f"{frame.stem(axis)}_first")
+        first = values.local(f"{frame.stem(axis)}_first")
         segments = span.segments[::-1] if walk.reverse else span.segments
         for number, segment in enumerate(segments):
             if number:
                 values.forget()
             self._loop(walk, segment, first, span.lanes, final)
-        if walk.clear is not None:
+        if walk.clear is not None and not nested:
             values.count(self._roots())
         for carry in walk.carries:
-            values.define(carry.state, final[carry.name])
+            if carry.listed is None:
+                values.define(carry.state, final[carry.name])
+            elif not carry.listed.at:
+                self._finished(walk, carry, states[carry.name])
+
+    def _finished(self, walk: Walk, carry: Carry, kept: str) -> None:
+        """Ranks a list once its walk is over."""
+        names = (self.values.local(f"{carry.name}_value"), self.values.local(f"{carry.name}_place"))
+        halves = self.lists.ranked(listing(walk, carry), kept, self.frame.here, names)
+        for half, value in zip(carry.pair(walk.components), halves, strict=True):
+            self.values.define(half.state, value)
 
     def _loop(
         self,
@@ -131,32 +159,35 @@ class _Block:
     ) -> None:
         """Prints the loop over one segment of a walk."""
         frame, values = self.frame, self.values
-        running = unmasked(walk) if segment.clear else walk
-        if walk.clear is not None:
-            values.count(self._roots(walk, running))
-        frame.begin(walk.axis, first, segment.clear, 3 if segment.unless else 2)
+        taken = unmasked(walk) if segment.clear else walk
+        if walk.clear is not None and not frame.bodies:
+            values.count(self._roots(walk, taken))
+        frame.begin(walk.axis, first, segment.clear, 2 if segment.unless else 1)
         if lanes is not None and not segment.clear:
             frame.narrow(walk.axis, *lanes)
-        values.enter(running)
-        body = frame.inner
-        assert body is not None
+        values.enter(taken)
+        body = frame.here
         head = self._head(walk, segment, first, body)
+        for inner in taken.inner:
+            self._walk(inner)
         late: list[str] = []
-        for carry in running.carries:
+        for carry in taken.carries:
+            if carry.listed is None:
+                old = states[carry.name]
+                values.define(carry.old, Value(old.text, old.dims, carry.old.kind))
+        for carry in taken.carries:
             old = states[carry.name]
-            values.define(carry.old, Value(old.text, old.dims, carry.old.kind))
-        for carry in running.carries:
-            old = states[carry.name]
-            late += self._update(running, carry, old.text, old.dims)
-        for store in running.stores:
+            late += self._update(taken, carry, old.text, old.dims)
+        for store in taken.stores:
             self._store(store, body)
         for line in late:
             body.line(line)
         frame.end()
         values.leave()
-        with frame.lines.block(f"if not {segment.unless}:") if segment.unless else nullcontext():
-            frame.lines.line(head)
-        frame.lines.lines += body.lines
+        lines = frame.here
+        with lines.block(f"if not {segment.unless}:") if segment.unless else nullcontext():
+            lines.line(head)
+        lines.lines += body.lines
 
     def _head(self, walk: Walk, segment: Segment, first: str, body: Writer) -> str:
         """The line that begins a loop."""
@@ -166,8 +197,10 @@ class _Block:
         head = f"for {at} in range({begin}, {end}, {tile}):"
         if walk.reverse:
             count, step = frame.names.fresh(f"{stem}_count"), frame.names.fresh(f"{stem}_step")
-            frame.lines.line(f"{count} = tl.cdiv({end} - {begin}, {tile})")
-            body.line(f"{at} = {begin} + ({count} - 1 - {step}) * {tile}")
+            around = frame.at_depth(len(frame.bodies) - 1)
+            length, offset = (end, "") if begin == "0" else (f"{end} - {begin}", f"{begin} + ")
+            around.line(f"{count} = tl.cdiv({length}, {tile})")
+            body.line(f"{at} = {offset}({count} - 1 - {step}) * {tile}")
             head = f"for {step} in range(0, {count}):"
         if segment.jump is not None:
             here, by = segment.jump
@@ -177,6 +210,12 @@ class _Block:
     def _update(self, walk: Walk, carry: Carry, state: str, dims: tuple[str, ...]) -> list[str]:
         """Prints the new value of a carry; returns what must wait for the end of the body."""
         values = self.values
+        if carry.listed is not None:
+            if not carry.listed.at:
+                pair = (carry.term, Index(walk.axis))
+                more = self.lists.among(listing(walk, carry), state, pair, self.frame.here)
+                self.frame.here.line(f"{state} = {more}")
+            return []
         kept = values.value(carry.kept(walk.components))
         fold = Reduce(carry.fold, walk.axis, carry.term)
         new = values.product(fold, kept)
@@ -189,8 +228,7 @@ class _Block:
             new = Value(text, values.union(both), fold.kind, closed=False)
         if new.dims != dims:
             raise NotEmittable(f"carry {carry.name!r} varies over {new.dims}, not over {dims}")
-        body = self.frame.inner
-        assert body is not None
+        body = self.frame.here
         if not self._old_is_read_later(walk, carry):
             body.line(f"{state} = {new.text}")
             values.define(carry.state, Value(state, dims, carry.state.kind))
@@ -205,7 +243,8 @@ class _Block:
         later = walk.carries[walk.carries.index(carry) + 1 :]
         roots = [c.term for c in later] + [c.kept(walk.components) for c in later]
         roots += [s.value for s in walk.stores]
-        return any(node is carry.old for node in topo(roots))
+        scans = running(walk)
+        return any(n is carry.old or scans.get(n) is carry for n in topo(roots))
 
     # Stores.
 
@@ -225,6 +264,23 @@ class _Block:
         text = value.text if value.dims == dims else value.along(dims)
         mask = f", mask={inside}" if (inside := frame.mask(dims)) else ""
         lines.line(f"tl.store({address}, {text}{mask})")
+
+
+def listing(walk: Walk, carry: Carry) -> Best:
+    """What a tile adds to a list."""
+    return carry.best(walk.axis, (carry.term, Index(walk.axis)))
+
+
+def _walk_roots(walk: Walk) -> list[Node]:
+    roots = [b.offset for b in walk.limits]
+    for inner in walk.inner:
+        roots += _walk_roots(inner)
+    for carry in walk.carries:
+        if carry.listed is not None:
+            roots += [] if carry.listed.at else [carry.term]
+            continue
+        roots += [carry.kept(walk.components), Reduce(carry.fold, walk.axis, carry.term)]
+    return roots + [s.value for s in walk.stores]
 
 
 FOLD_TEXT = {

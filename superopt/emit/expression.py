@@ -7,17 +7,20 @@ into its user.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from superopt.emit import descriptor
 from superopt.emit.distance import converted
 from superopt.emit.kernel import TRITON_DTYPES
 from superopt.emit.number import is_pure
 from superopt.emit.program import Frame
+from superopt.emit.ranking import Lists
 from superopt.emit.room import widened
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import FOLD_NEEDS
 from superopt.emit.scalar import FOLDS
 from superopt.emit.scalar import NEEDS
+from superopt.emit.scalar import SCANS
 from superopt.emit.scalar import TRITON
 from superopt.emit.scalar import exact
 from superopt.emit.scalar import integer_unit
@@ -29,6 +32,7 @@ from superopt.ugraph.contraction import MatrixProduct
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Index
@@ -38,6 +42,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
@@ -53,18 +58,18 @@ class Expressions(Scopes):
 
     def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
         super().__init__(frame, roots)
-        self._outside = 0  # how many values outside of the walk in hand are being printed
+        self._printing: list[int] = []  # inside how many walks the values in the making belong
 
     def value(self, node: Node) -> Value:
         """``node`` as an expression of its own kind (floats in fp32)."""
-        known = self._place(node)
+        depth = self._depth(node)
+        known = self._known(depth)
         if node not in known:
-            outside = known is self._outer
-            hoisted = outside and self.frame.inner is not None and not self._outside
-            self._outside += outside
+            hoisted = depth < (self._printing or [len(self._bodies)])[-1]
+            self._printing.append(depth)
             value = self._print(node)
-            self._outside -= outside
-            named = isinstance(node, Reduce) or hoisted or value.weight > MOST
+            self._printing.pop()
+            named = isinstance(node, Reduce | Scan) or hoisted or value.weight > MOST
             if (
                 (named or self._uses.get(node, 2) > 1)
                 and not value.is_name
@@ -118,13 +123,35 @@ class Expressions(Scopes):
         text = f"tl.dot({left}, {right}, {third}input_precision=PRECISION)"
         value = Value(text, dims, Kind.REAL)
         if found.after is not None:
-            text = f"{self.real(found.after).along(dims)} * {value.text}"
+            text = f"{self.frame.along(self.real(found.after), dims)} * {value.text}"
             value = Value(text, dims, Kind.REAL, closed=False)
         if onto is None or inside:
             return value
-        return Value(f"{onto.along(dims)} + {value.text}", dims, Kind.REAL, closed=False)
+        return Value(
+            f"{self.frame.along(onto, dims)} + {value.text}", dims, Kind.REAL, closed=False
+        )
 
     def _print(self, node: Node) -> Value:
+        match node:
+            case Map():
+                if node.kind is Kind.REAL and is_pure(node):
+                    return self._passed(node)
+                return self._map(node)
+            case Reduce():
+                return self._fold(node)
+            case Scan():
+                return self._scan(node)
+            case Best():
+                return self._best(node)
+            case State(carry=carry, old=old):
+                when = "old" if old else "new"
+                raise NotEmittable(
+                    f"the {when} value of carry {carry!r} is not known where it is read"
+                )
+            case _:
+                return self._leaf(node)
+
+    def _leaf(self, node: Node) -> Value:
         match node:
             case Const():
                 if node.kind is Kind.REAL:
@@ -142,17 +169,6 @@ class Expressions(Scopes):
                 return Value(self.frame.size(axis), (), Kind.INT)
             case Index(axis=axis):
                 return self.frame.at(axis)
-            case Map():
-                if node.kind is Kind.REAL and is_pure(node):
-                    return self._passed(node)
-                return self._map(node)
-            case Reduce():
-                return self._fold(node)
-            case State(carry=carry, old=old):
-                when = "old" if old else "new"
-                raise NotEmittable(
-                    f"the {when} value of carry {carry!r} is not known where it is read"
-                )
             case Hole() | _:
                 raise NotEmittable(f"{type(node).__name__} is no value of a kernel")
 
@@ -196,12 +212,11 @@ class Expressions(Scopes):
         moving = frame.offset(tensor, walked=True) if frame.walked in order else []
         if not moving:
             return fixed
-        key = ("address", tensor.pointer)
-        if key not in self._outer:
-            base = frame.names.fresh(f"{tensor.name}_tile")
-            frame.lines.line(f"{base} = {fixed}")
-            self._outer[key] = Value(base, (), Kind.INT)
-        return " + ".join([self._outer[key].text, *moving])
+        depth = max(frame.depth(a) for a in order if a != frame.walked) if len(order) > 1 else 0
+        known, key = self._known(depth), ("address", tensor.pointer)
+        if key not in known:
+            known[key] = self._assigned(Value(fixed, (), Kind.INT), f"{tensor.name}_tile", depth)
+        return " + ".join([known[key].text, *moving])
 
     def _map(self, node: Map) -> Value:
         fn = node.fn
@@ -228,7 +243,9 @@ class Expressions(Scopes):
             values = self._constant_second(fn, values)
         dims = self.union(values)
         bare = fn in CLOSED and fn is not Fn.EXP
-        texts = [v.text if bare and v.dims in ((), dims) else v.along(dims) for v in values]
+        texts = [
+            v.text if bare and v.dims in ((), dims) else self.frame.along(v, dims) for v in values
+        ]
         weight = 1 + sum(v.weight for v in values)
         return Value(TRITON[fn].format(*texts), dims, node.kind, fn in CLOSED, weight)
 
@@ -248,6 +265,25 @@ class Expressions(Scopes):
             raise NotEmittable(f"{node.fn.symbol} over {node.axis!r}, which is no tile dimension")
         if (product := self.product(node)) is not None:
             return product
+        value = self._folded(node)
+        text = FOLDS[node.fn].format(value.text, value.dims.index(node.axis))
+        return Value(text, tuple(d for d in value.dims if d != node.axis), node.kind)
+
+    def _scan(self, node: Scan) -> Value:
+        if node.axis not in self.frame.order:
+            raise NotEmittable(f"a scan along {node.axis!r}, which is no tile dimension")
+        value = self._folded(node)
+        here = Value(
+            SCANS[node.fn].format(value.text, value.dims.index(node.axis)), value.dims, node.kind
+        )
+        before = self.running(node)
+        if before is None:
+            return here
+        text = TRITON[node.fn].format(self.value(before).along(here.dims), here.text)
+        return Value(text, here.dims, node.kind, closed=False)
+
+    def _folded(self, node: Reduce | Scan) -> Value:
+        """What is folded, with the unit at the lanes that do not exist."""
         value = self._as(node.kind, node.arg)
         if node.kind is Kind.INT:  # a sum of many needs the room
             value = Value(f"{value.operand}.to(tl.int64)", value.dims, Kind.INT)
@@ -256,26 +292,33 @@ class Expressions(Scopes):
             value = self._masked(node.arg, value, node.axis, unit)
         if need := FOLD_NEEDS.get(node.fn):
             self.frame.helpers[need] = None
-        text = FOLDS[node.fn].format(value.text, value.dims.index(node.axis))
-        return Value(text, tuple(d for d in value.dims if d != node.axis), node.kind)
+        return value
+
+    def _best(self, node: Best) -> Value:
+        """A list of the best; its other half is then known as well."""
+        lists, depth = Lists(self), self._depth(node)
+        kept = lists.among(node, lists.empty(node), node.args, self.frame.at_depth(depth))
+        wishes = (f"{node.into}_value", f"{node.into}_place")
+        names = (self._named(wishes[0], depth), self._named(wishes[1], depth))
+        halves = lists.ranked(node, kept, self.frame.at_depth(depth), names)
+        known = self._place(node)
+        for at, value in enumerate(halves):
+            known[replace(node, at=bool(at))] = value
+        return halves[node.at]
 
     def _masked(self, node: Node, value: Value, axis: str, unit: str) -> Value:
         """``node`` with ``unit`` at the lanes of ``axis`` that do not exist."""
         if self.frame.full(axis):
             return value
-        known = self._inner if axis == self.frame.walked else self._place(node)
+        depth = max(self._depth(node), self.frame.depth(axis))
+        known = self._known(depth)
         key = ("masked", node, axis, unit)
         if key not in known:
-            inside = self.frame.inside(axis).along(value.dims)
+            inside = self.frame.along(self.frame.inside(axis), value.dims)
             text = f"tl.where({inside}, {value.text}, {unit})"
             known[key] = Value(text, value.dims, value.kind)
             if self._uses.get(node, 2) > 1:
-                inner, wish = known is self._inner, f"{self._wish(node)}_in"
-                name = self.local(wish) if inner else self.frame.names.fresh(wish)
-                lines = self.frame.inner if inner else self.frame.lines
-                assert lines is not None
-                lines.line(f"{name} = {text}")
-                known[key] = Value(name, value.dims, value.kind)
+                known[key] = self._assigned(known[key], f"{self._wish(node)}_in", depth)
         return known[key]
 
     def _operand(self, product: MatrixProduct, node: Node, dims: tuple[str, str], axis: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from superopt.emit.dependent import ALONE
+from superopt.emit.dependent import Neighbours
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.node import Node
 
@@ -65,7 +67,8 @@ class Kernel:
     """One printed ``@triton.jit`` function.
 
     Parameters in order: pointers, strides, ``sizes`` (axis, parameter), ``scalars``, then the
-    constexprs ``tiles`` and, if ``grouped``, ``GROUP`` and, if ``precise``, ``PRECISION``.
+    constexprs ``tiles`` and, if ``grouped``, ``GROUP`` and, if ``precise``, ``PRECISION`` and, by
+    its ``neighbours``, ``DEPENDENT`` and ``LEADS``.
     ``helpers``: the functions and constants of the file that the text uses. ``twin``: the same
     launch with tensor descriptors for some of the pointers, if there is such a function.
     """
@@ -80,6 +83,7 @@ class Kernel:
     precise: bool
     helpers: tuple[str, ...]
     grouped: bool = False
+    neighbours: Neighbours = ALONE
     twin: Kernel | None = None
 
     @property

@@ -11,7 +11,6 @@ from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import TileArgument
 from superopt.emit.names import RESERVED
 from superopt.emit.names import Namer
-from superopt.emit.names import ascii_name
 from superopt.emit.number import python_number
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text
@@ -54,7 +53,8 @@ class HostNames:
 
 def signature_axes(program: Program) -> tuple[str, ...]:
     """All axes in the order of their first appearance in the signature."""
-    return tuple(dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order))
+    found = (a for p in program.params if isinstance(p, Input) for a in p.order)
+    return tuple(dict.fromkeys([*found, *(a for a, _ in program.fixed)]))
 
 
 def host_names(program: Program) -> HostNames:
@@ -122,6 +122,10 @@ class _Runner:
     def _launch(self, index: int, kernel: Kernel) -> None:
         out = self.out
         out.line(f"launch = plan.launches[{index}]")
+        if (
+            kernel.neighbours.before
+        ):  # a launch without programs is none that another one can wait for
+            out.line(f"dependent = programs > 0 and _dependent(launch, {self.device}.device)")
         for axis, place in kernel.block.places:
             if isinstance(place, Split):
                 self.sizes[part_axis(axis)] = self.names.fresh(f"{axis}_parts")
@@ -140,19 +144,20 @@ class _Runner:
         out.line(f"programs = {' * '.join(counts) or '1'}")
         with out.block("if programs > 0:"):
             if kernel.twin is None:
-                self._call(kernel, tiles, extents, self.memory)
+                self._call(index, kernel, tiles, extents, self.memory)
                 return
             made = self.names.fresh("descriptors")
             boxes = descriptor.boxes(kernel.twin, self.memory, tiles)
             out.line(f"{made} = _descriptors(launch, {', '.join(boxes)})")
             with out.block(f"if {made}:"):
                 numbered = {t.name: f"{made}[{i}]" for i, t in enumerate(kernel.twin.described)}
-                self._call(kernel.twin, tiles, extents, self.memory | numbered)
+                self._call(index, kernel.twin, tiles, extents, self.memory | numbered)
             with out.block("else:"):
-                self._call(kernel, tiles, extents, self.memory)
+                self._call(index, kernel, tiles, extents, self.memory)
 
     def _call(
         self,
+        index: int,
         kernel: Kernel,
         tiles: dict[str, str],
         extents: dict[str, str],
@@ -161,6 +166,8 @@ class _Runner:
         """``memory``: what is passed for each tensor."""
         self.out.line(f"{kernel.name}[(programs,)](")
         for line in self._arguments(kernel, tiles, extents, memory):
+            self.out.line(f"    {line}")
+        for line in self._options(index, kernel):
             self.out.line(f"    {line}")
         self.out.line(")")
 
@@ -187,7 +194,15 @@ class _Runner:
         found += [f"{t.even}=_even({extents[t.axis]}, {tiles[t.axis]})," for t in kernel.tiles]
         found += ["GROUP=launch.group,"] if kernel.grouped else []
         found += ["PRECISION=precision,"] if kernel.precise else []
-        return [*found, "num_warps=launch.warps, num_stages=launch.stages,"]
+        return found
+
+    def _options(self, index: int, kernel: Kernel) -> list[str]:
+        """How it is launched. Triton's interpreter passes over what it does not know."""
+        found = ["DEPENDENT=dependent,"] if kernel.neighbours.before else []
+        if kernel.neighbours.after:
+            found.append(f"LEADS=_dependent(plan.launches[{index + 1}], {self.device}.device),")
+        after = " launch_pdl=dependent," if kernel.neighbours.before else ""
+        return [*found, f"num_warps=launch.warps, num_stages=launch.stages,{after}"]
 
     def _tile(self, tile: TileArgument) -> str:
         name = self.names.fresh(f"{tile.axis}_tile")
@@ -243,7 +258,8 @@ def print_launcher(program: Program, names: HostNames, graphs: int, default: str
     out.line()
     with out.block(f"def {program.name}({', '.join(public)}, *, out=None, plan=None):"):
         _docstring(program, names, out)
-        out.line("sizes = {}")
+        fixed = (f'"{axis}": ({size}, "{program.name}")' for axis, size in program.fixed)
+        out.line(f"sizes = {{{', '.join(fixed)}}}")
         _checks(program, names, anchor, default, out)
         for axis, size in names.sizes.items():
             out.line(f'{size} = sizes["{axis}"][0]')
@@ -331,55 +347,3 @@ def _shape(store: Store, names: HostNames) -> str:
             f"no tensor of the signature has axis {lost[0]!r} of output {store.name!r}"
         )
     return tuple_text(names.sizes[a] for a in store.order)
-
-
-def print_operator(program: Program, names: HostNames, default: str) -> str:
-    """Registration as ``torch.ops.superopt.NAME``, with what tracing needs to know of it.
-
-    Schemas are in ASCII; other letters of a name become their numbers.
-    """
-    kinds = {"fp32": "float", "int32": "int"}
-    arguments = []
-    for param in program.params:
-        if isinstance(param, Input):
-            arguments.append(f"Tensor {ascii_name(names.tensors[param.name])}")
-        else:
-            arguments.append(f"{kinds[param.dtype]} {ascii_name(names.scalars[param.name])}")
-    count = len(program.outputs)
-    result = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
-    public = ", ".join(parameters(program, names))
-    anchor = first_tensor(program, names)
-    out = Writer()
-    out.line()
-    out.line()
-    with out.block(f"def _operator({public}):"):
-        out.line(f"return {program.name}({public})")
-    out.line()
-    out.line()
-    with out.block(f"def _fake({public}):"):
-        found = []
-        for store in program.outputs:
-            shape = tuple_text(_shape_of(a, program, names) for a in store.order)
-            dtype = store.dtype or (None if _has_case(program) else default)
-            text = TORCH_DTYPES[dtype] if dtype else f"{anchor}.dtype"
-            found.append(f"{anchor}.new_empty({shape}, dtype={text})")
-        out.line(f"return {', '.join(found)}")
-    out.line()
-    out.line()
-    out.line(
-        f'OPERATOR = "{ascii_name(program.name)}"  # torch.ops.superopt.{ascii_name(program.name)}'
-    )
-    out.line(f'SCHEMA = "({", ".join(arguments)}) -> {result}"')
-    out.line("_register(OPERATOR, SCHEMA, _operator, _fake)")
-    return out.text()
-
-
-def _has_case(program: Program) -> bool:
-    return any(isinstance(p, Input) and p.dtype is None for p in program.params)
-
-
-def _shape_of(axis: str, program: Program, names: HostNames) -> str:
-    for param in program.params:
-        if isinstance(param, Input) and axis in param.order:
-            return f"{names.tensors[param.name]}.shape[{param.order.index(axis)}]"
-    raise NotEmittable(f"no tensor of the signature has axis {axis!r}")

@@ -6,24 +6,25 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from superopt.emit import dependent
+from superopt.emit import descriptor
 from superopt.emit.block import print_block
-from superopt.emit.descriptor import HOST
-from superopt.emit.descriptor import IMPORT_DESCRIPTOR
-from superopt.emit.descriptor import SUFFIX
 from superopt.emit.kernel import Kernel
 from superopt.emit.launcher import host_names
 from superopt.emit.launcher import print_launcher
-from superopt.emit.launcher import print_operator
 from superopt.emit.launcher import print_runner
 from superopt.emit.names import ascii_name
+from superopt.emit.operator import print_operator
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
+from superopt.emit.ranking import HELPERS as RANKING
 from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.runtime import CHECKS
 from superopt.emit.runtime import TYPES
 from superopt.emit.scalar import HELPERS
 from superopt.emit.scalar import VALUES
 from superopt.emit.self_test import print_self_test
+from superopt.emit.torch_reference import BEST
 from superopt.emit.torch_reference import EXTREME
 from superopt.emit.torch_reference import ROUNDED
 from superopt.emit.torch_reference import print_reference
@@ -66,11 +67,15 @@ def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:
         NotEmittable: a node has no text, or not where it stands.
     """
     found = []
-    for number, block in enumerate(launches(graph)):
+    blocks = launches(graph)
+    for number, block in enumerate(blocks):
         name = function_name(graph.name, index, number)
+        around = dependent.neighbours(number, len(blocks))
         tensors = [t.name for t in described(block)]
-        twin = print_block(block, f"{name}{SUFFIX}", tensors) if tensors else None
-        found.append(replace(print_block(block, name), twin=twin))
+        twin = (
+            print_block(block, f"{name}{descriptor.SUFFIX}", tensors, around) if tensors else None
+        )
+        found.append(replace(print_block(block, name, neighbours=around), twin=twin))
     return tuple(found)
 
 
@@ -107,7 +112,7 @@ def emit(
     sizes = tuple_text(f'"{a}"' for a in names.sizes)
     parts = [
         IMPORTS,
-        IMPORT_DESCRIPTOR if any(k.described for k in functions) else "",
+        descriptor.IMPORT_DESCRIPTOR if any(k.described for k in functions) else "",
         _constants(functions, host + reference),
         TYPES,
         _helpers(functions),
@@ -119,11 +124,13 @@ def emit(
         "LARGEST = 2**31 - 2**16\n",
         interpreted,
         CHECKS,
-        HOST if any(k.described for k in functions) else "",
+        descriptor.HOST if any(k.described for k in functions) else "",
+        dependent.HOST if any(k.neighbours.before for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
         EXTREME if "_fold(" in reference else "",
         ROUNDED if "_rounded(" in reference else "",
+        BEST if "_best(" in reference else "",
         reference,
         print_self_test(program, names, printed),
     ]
@@ -156,6 +163,8 @@ def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:
             f"row {row.name!r} has {len(row.configs)} configs for {len(kernels)} launches"
         )
     for kernel, config in zip(kernels, row.configs, strict=True):
+        if config.dependent and not kernel.neighbours.before:
+            raise NotEmittable(f"row {row.name!r}: the first launch of a graph depends on none")
         if config.group < 1:
             raise NotEmittable(f"row {row.name!r}: groups of {config.group} tiles; at least 1")
         for tile in (t for t in kernel.tiles if not t.whole):
@@ -185,7 +194,7 @@ def _constants(functions: Sequence[Kernel], host: str) -> str:
 
 def _helpers(functions: Sequence[Kernel]) -> str:
     needed = {h for k in functions for h in k.helpers}
-    return "".join(f"\n\n{text}" for name, text in HELPERS.items() if name in needed)
+    return "".join(f"\n\n{text}" for name, text in {**HELPERS, **RANKING}.items() if name in needed)
 
 
 def _plans(rows: Sequence[Row]) -> str:
@@ -198,6 +207,7 @@ def _plans(rows: Sequence[Row]) -> str:
             numbers = f"parts={config.parts}, warps={config.warps}, stages={config.stages}"
             numbers += ", descriptors=True" if config.descriptors else ""
             numbers += f", group={config.group}" if config.group != 1 else ""
+            numbers += ", dependent=True" if config.dependent else ""
             lines.append(f"            Launch({{{tiles}}}, {numbers}),")
         lines += ["        ),", f"        {{{sizes}}},"]
         lines += [f'        dtype="{row.dtype}",', f"        tf32={row.tf32},"]

@@ -18,6 +18,7 @@ RESERVED = frozenset(
         *FILE_NAMES,
         *("PRECISION", "precision", "out", "plan", "pid", "launch", "programs", "sizes", "case"),
         *("GROUP", "real", "dtype", "device", "given", "others"),
+        *("DEPENDENT", "LEADS", "dependent"),
     }
 )
 

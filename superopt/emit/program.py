@@ -8,6 +8,8 @@ axis without tile has its position ``m_at`` alone. Names are made on first use.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from dataclasses import field
 
 from superopt.emit.kernel import ScalarArgument
 from superopt.emit.kernel import TensorArgument
@@ -33,6 +35,17 @@ from superopt.ugraph.pack import hosts
 from superopt.ugraph.scalar import Kind
 
 
+@dataclass
+class Body:
+    """The body of a loop: the axis that it walks, its lines, whether all its lanes exist, and the
+    names of what it has of its tile."""
+
+    axis: str
+    lines: Writer
+    clear: bool
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
 class Frame:
     """The surroundings of one kernel's expressions; ``lines`` is the code outside of walks.
 
@@ -46,8 +59,7 @@ class Frame:
         self.order = tile_axes(block)
         self.names = Namer()
         self.lines = Writer(1)
-        self.inner: Writer | None = None  # the body of the walk in hand
-        self.walked: str | None = None  # its axis
+        self.bodies: list[Body] = []  # of the walks in hand, the innermost last
         self.helpers: dict[str, None] = {}
         self.precise = False
         self.grouped = grouped(block) or ()
@@ -55,8 +67,6 @@ class Frame:
         self.guests = {a: guests(a, block.places) for a in self.order}
         self._stems: dict[str, str] = {}
         self._known: dict[tuple[str, str], str] = {}
-        self._local: dict[tuple[str, str], str] = {}
-        self._clear = False  # whether all lanes of the walk in hand exist
         self._limits: dict[str, tuple[str, str]] = {}  # by axis: first position that is, and end
         self._names_of: dict[tuple[str, str], str] = {}
         self._sizes: dict[str, str] = {}
@@ -74,6 +84,24 @@ class Frame:
                 isinstance(self.places[axis], Whole),
                 self.guests[axis],
             )
+
+    @property
+    def here(self) -> Writer:
+        """The lines in which the program stands: of the innermost body, or outside of walks."""
+        return self.at_depth(len(self.bodies))
+
+    @property
+    def walked(self) -> str | None:
+        """The axis of the innermost walk in hand."""
+        return self.bodies[-1].axis if self.bodies else None
+
+    def at_depth(self, depth: int) -> Writer:
+        """The lines inside so many walks."""
+        return self.bodies[depth - 1].lines if depth else self.lines
+
+    def depth(self, axis: str) -> int:
+        """Inside how many walks ``axis`` has its tile: 0 if none of those in hand is of it."""
+        return next((i for i, b in enumerate(self.bodies, 1) if b.axis == axis), 0)
 
     # Parameters, in the order in which the kernel takes them.
 
@@ -204,23 +232,22 @@ class Frame:
                 return self._make(axis, "first", f"{self._known[axis, 'tile']} * {self.tile(axis)}")
             case Whole():
                 return None
-            case Loop() | Split() if axis == self.walked:
-                return self._local[axis, "first"]
+            case Loop() | Split() if depth := self.depth(axis):
+                return self.bodies[depth - 1].names[axis, "first"]
             case _:
                 raise NotEmittable(f"axis {axis!r} has no tile outside of its own walk")
 
-    def begin(self, axis: str, first: str, clear: bool = False, depth: int = 2) -> None:
-        """Enters a loop of a walk; ``first`` is its variable. ``clear``: all lanes exist."""
-        self.inner, self.walked, self._clear = Writer(depth), axis, clear
-        self._local = {(axis, "first"): first}
+    def begin(self, axis: str, first: str, clear: bool = False, deeper: int = 1) -> None:
+        """Enters a loop of a walk; ``first`` is its variable. ``clear``: all lanes exist.
+        ``deeper``: by how many levels its body is indented."""
+        lines = Writer(self.here.depth + deeper)
+        self.bodies.append(Body(axis, lines, clear, {(axis, "first"): first}))
 
     def end(self) -> Writer:
-        """Leaves the body, which is returned."""
-        assert self.inner is not None
-        self._limits.pop(self.walked or "", None)
-        body, self.inner, self.walked, self._local = self.inner, None, None, {}
-        self._clear = False
-        return body
+        """Leaves the innermost body, which is returned."""
+        body = self.bodies.pop()
+        self._limits.pop(body.axis, None)
+        return body.lines
 
     def narrow(self, axis: str, low: str, end: str) -> None:
         """Only positions from ``low`` (empty: 0) and before ``end`` exist on ``axis``: of the walk
@@ -283,11 +310,15 @@ class Frame:
 
     def mask(self, dims: tuple[str, ...]) -> str:
         """Which elements of a tile with ``dims`` exist; empty if all of them do."""
-        return " & ".join(self.inside(a).along(dims) for a in dims if not self.full(a))
+        return " & ".join(self.along(self.inside(a), dims) for a in dims if not self.full(a))
 
     def full(self, axis: str) -> bool:
         """Whether all lanes of the tile in hand are positions, whatever its size."""
-        return axis == self.walked and self._clear
+        return any(b.clear for b in self.bodies if b.axis == axis)
+
+    def along(self, value: Value, dims: tuple[str, ...]) -> str:
+        """``value`` as an operand beside values with ``dims``."""
+        return value.along(dims)
 
     def even(self, axis: str) -> str:
         """The constexpr that says whether the tile of ``axis`` divides its size."""
@@ -306,7 +337,7 @@ class Frame:
             by = f" * {strides[axis]}" if axis in strides else ""
             if axis in self.host or self.guests.get(axis):
                 if not walked:
-                    lanes.append(self.at(axis).along(dims) + by)
+                    lanes.append(self.along(self.at(axis), dims) + by)
                 continue
             if axis not in dims:
                 if not walked:
@@ -315,13 +346,13 @@ class Frame:
             if (axis == self.walked) == walked and (first := self.first(axis)) is not None:
                 starts.append(first + by)
             if not walked:
-                lanes.append(Value(self.lane(axis), (axis,), Kind.INT).along(dims) + by)
+                lanes.append(self.along(Value(self.lane(axis), (axis,), Kind.INT), dims) + by)
         return starts + lanes
 
     def _make(self, axis: str, what: str, text: str, invariant: bool = False) -> str:
-        local = axis == self.walked and not invariant
-        known, lines = (self._local, self.inner) if local else (self._known, self.lines)
-        assert lines is not None
+        depth = 0 if invariant else self.depth(axis)
+        known = self.bodies[depth - 1].names if depth else self._known
+        lines = self.at_depth(depth)
         if (axis, what) not in known:
             # A second walk of the axis takes the names of the first again.
             if (axis, what) not in self._names_of:

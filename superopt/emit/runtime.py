@@ -16,6 +16,7 @@ class Launch(NamedTuple):
     stages: int = 2
     descriptors: bool = False
     group: int = 1
+    dependent: bool = False
 
 
 class Plan(NamedTuple):

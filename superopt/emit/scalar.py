@@ -161,6 +161,12 @@ FOLDS = {
     Fn.MAX: "tl.reduce({0}, {1}, _max)",
     Fn.MIN: "tl.reduce({0}, {1}, _min)",
 }
+SCANS = {
+    Fn.ADD: "tl.cumsum({0}, axis={1})",
+    Fn.MUL: "tl.associative_scan({0}, {1}, _mul)",
+    Fn.MAX: "tl.associative_scan({0}, {1}, _max)",
+    Fn.MIN: "tl.associative_scan({0}, {1}, _min)",
+}
 FOLD_NEEDS = {Fn.MUL: "_mul", Fn.MAX: "_max", Fn.MIN: "_min"}
 
 

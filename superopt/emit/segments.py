@@ -73,9 +73,15 @@ class Ranges:
     def __init__(self, frame: Frame, values: Expressions) -> None:
         self.frame, self.values = frame, values
         self._known: dict[tuple[Bound, bool, str], str] = {}  # limits from memory
+        self._spans: dict[Walk, Span] = {}  # a walk inside two loops is printed in both
 
     def span(self, walk: Walk) -> Span:
-        """Prints the range of a walk, and where it is clear."""
+        """Prints the range of a walk, and where it is clear, once."""
+        if walk not in self._spans:
+            self._spans[walk] = self._span(walk)
+        return self._spans[walk]
+
+    def _span(self, walk: Walk) -> Span:
         begin, end = self._range(walk)
         low = self._low(walk)
         # What every row masks has no lane: a weight of 0 would not hide NaN in padding.

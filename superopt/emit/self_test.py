@@ -10,6 +10,7 @@ from superopt.emit.launcher import HostNames
 from superopt.emit.launcher import parameters
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text
+from superopt.ugraph.best import listed
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.node import Input
@@ -73,7 +74,9 @@ def test_sizes(program: Program, graphs: Sequence[Sequence[Kernel]]) -> dict[str
     twins = [k.twin for kernels in graphs for k in kernels if k.twin]
     inner = dict.fromkeys(t.order[-1] for k in twins for t in k.described)
     # Rows of multiples of 8 lie as descriptors need it in each dtype.
-    return found | {axis: 24 + 16 * count for count, axis in enumerate(inner)}
+    found |= {axis: 24 + 16 * count for count, axis in enumerate(inner)}
+    more = listed((s.value for s in program.outputs), program.fixed)
+    return {a: n + more.get(a, 0) for a, n in found.items()} | dict(program.fixed)
 
 
 def print_self_test(program: Program, names: HostNames, graphs: Sequence[Sequence[Kernel]]) -> str:

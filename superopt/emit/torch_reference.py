@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from superopt.emit.launcher import HostNames
 from superopt.emit.launcher import parameters
@@ -19,6 +20,7 @@ from superopt.errors import NotEmittable
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -27,6 +29,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -85,7 +88,12 @@ class _Reference:
         return out.text()
 
     def _sizes(self, tensors: Sequence[Input]) -> None:
+        fixed = dict(self.program.fixed)
+        for axis, size in fixed.items():
+            self.out.line(f"{self.host.sizes[axis]} = {size}")
         for axis in self.order:
+            if axis in fixed:
+                continue
             tensor = next(t for t in tensors if axis in t.order)
             name = self.host.tensors[tensor.name]
             self.out.line(f"{self.host.sizes[axis]} = {name}.shape[{tensor.order.index(axis)}]")
@@ -120,7 +128,9 @@ class _Reference:
     def value(self, node: Node) -> Value:
         if node not in self.known:
             value = self._print(node)
-            long = value.weight > MOST or self.uses.get(node, 0) > 1 or isinstance(node, Reduce)
+            long = (
+                value.weight > MOST or self.uses.get(node, 0) > 1 or isinstance(node, Reduce | Scan)
+            )
             if long and not value.is_name and not isinstance(node, Const):
                 self.count += 1
                 wish = node.fn.symbol if isinstance(node, Map | Reduce) else "value"
@@ -153,6 +163,12 @@ class _Reference:
                 return self._map(node)
             case Reduce():
                 return self._fold(node)
+            case Best():
+                return self._best(node)
+            case Scan(fn=fn):
+                value = self._as(node.kind, node.arg)
+                text = SCANS[fn].format(value.operand, value.dims.index(node.axis))
+                return Value(text, value.dims, node.kind)
             case _:
                 raise NotEmittable(f"{type(node).__name__} is no part of a spec")
 
@@ -186,6 +202,23 @@ class _Reference:
         dtype = ", dtype=real" if value.kind is Kind.REAL else ""
         return f"torch.tensor({value.text}{dtype}, device=device)"
 
+    def _best(self, node: Best) -> Value:
+        """Both halves of a list, the values and their positions, are named at once."""
+        values, _ = node.args  # those of a spec are one value and its positions
+        value = self.real(values)
+        dims = tuple(a for a in self.order if a in node.axes)
+        names = [self.names.fresh(wish) for wish in (f"best_{node.into}", f"place_{node.into}")]
+        rest = [d for d in value.dims if d != node.axis]
+        listed = [*rest, node.into]
+        back = f".permute({', '.join(str(listed.index(d)) for d in dims)})"
+        turn = "" if list(dims) == listed else back
+        call = f"_best({value.text}, {value.dims.index(node.axis)}, {self.host.sizes[node.into]})"
+        self.out.line(f"{', '.join(names)} = {call}")
+        for at, name in enumerate(names):
+            half = replace(node, at=bool(at))
+            self.known[half] = Value(f"{name}{turn}", dims, half.kind, bool(turn))
+        return self.known[node]
+
     def _fold(self, node: Reduce) -> Value:
         dims = tuple(a for a in self.order if a in node.axes)
         parts = factors(node.arg)
@@ -209,6 +242,12 @@ class _Reference:
         return Value(text, dims, node.kind)
 
 
+SCANS = {
+    Fn.ADD: "{0}.cumsum({1})",
+    Fn.MUL: "{0}.cumprod({1})",
+    Fn.MAX: "{0}.cummax({1}).values",
+    Fn.MIN: "{0}.cummin({1}).values",
+}
 EXTREME = '''
 
 def _fold(value, dim, method, unit):
@@ -216,6 +255,20 @@ def _fold(value, dim, method, unit):
     if value.shape[dim] == 0:
         return value.sum(dim) + unit
     return getattr(value, method)(dim)
+
+'''
+BEST = '''
+
+def _best(value, dim, count):
+    """The largest values along a dimension (then the last one) and their positions; of equal ones
+    the first. What is missing is -inf, at the end; so is all beside a NaN, which all values are."""
+    value = value.movedim(dim, -1)
+    end = value.shape[-1]
+    lost = value.isnan().any(-1, keepdim=True)
+    least = value.new_full((*value.shape[:-1], max(0, count - end)), -math.inf)
+    found, place = torch.cat([value, least], -1).sort(dim=-1, descending=True, stable=True)
+    found, place = found[..., :count], place[..., :count].clamp(max=end)
+    return torch.where(lost, math.nan, found), torch.where(lost, end, place)
 
 '''
 ROUNDED = '''
@@ -236,9 +289,9 @@ def _children(node: Node) -> tuple[Node, ...]:
     match node:
         case Reduce(fn=Fn.ADD, arg=arg) if node.kind is Kind.REAL:
             return tuple(dict.fromkeys(factors(arg)))
-        case Reduce(arg=arg):
+        case Reduce(arg=arg) | Scan(arg=arg):
             return (arg,)
-        case Map(args=args):
+        case Map(args=args) | Best(args=args):
             return tuple(dict.fromkeys(args))
         case _:
             return ()

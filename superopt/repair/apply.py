@@ -8,8 +8,12 @@ from dataclasses import replace
 
 from superopt.errors import NoRepair
 from superopt.repair.derive import derive
+from superopt.repair.inner import restored
+from superopt.repair.inner import seen
 from superopt.repair.record import Repair
 from superopt.repair.record import states
+from superopt.repair.record import words
+from superopt.repair.shift import relative
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Move
@@ -21,29 +25,49 @@ from superopt.ugraph.walk import substitute
 
 
 def repair(block: BlockGraph) -> tuple[BlockGraph, tuple[Repair, ...]]:
-    """``block`` with every premature carry repaired, and the records in order.
+    """``block`` with every premature carry repaired, and the records in order; in these a value of
+    an inner walk is a tensor (``inner.seen``).
 
     A term that later walks or stores read as well is recomputed there from final states: block
     graphs hold expressions, so no stale value can be read.
 
     Raises:
-        NoRepair: a premature carry has no repair; the message names the term.
+        NoRepair: a premature carry has no repair, or a part of a split walk would have to know
+            what comes before it; the message names the term.
     """
     done: list[Repair] = []
     final: dict[Node, Node] = {}  # a carry's state -> its value over its components
     walks: list[Walk] = []
     known: list[Carry] = []
-    for walk in block.walks:
+    for walk in seen(block).walks if any(_premature(w) for w in block.walks) else ():
         split = isinstance(block.place.get(walk.axis), Split)
         carries, meanings = _repaired(walk, final, done, known, split)
         known += meanings
-        walks.append(
-            replace(walk, carries=carries, stores=tuple(_store(s, final) for s in walk.stores))
-        )
-    if not done:
-        return block, ()
-    stores = tuple(_store(s, final) for s in block.stores)
-    return replace(block, walks=tuple(walks), stores=stores), tuple(done)
+        inner = tuple(_inner(w, final) for w in walk.inner)
+        known_stores = tuple(_store(s, final) for s in walk.stores)
+        walks.append(replace(walk, carries=carries, stores=known_stores, inner=inner))
+    if done:
+        stores = tuple(_store(s, final) for s in block.stores)
+        block = restored(replace(block, walks=tuple(walks), stores=stores))
+    for walk in block.walks:
+        if isinstance(block.place.get(walk.axis), Split):
+            relative(walk.carries, walk.axis)
+    return block, tuple(done)
+
+
+def _premature(walk: Walk) -> bool:
+    """Whether some carry reads what the walk has not finished."""
+    return any(
+        not c.moves and not states(c.term).keys().isdisjoint(walk.components) for c in walk.carries
+    )
+
+
+def _inner(walk: Walk, final: Mapping[Node, Node]) -> Walk:
+    return replace(
+        walk,
+        carries=tuple(replace(c, term=substitute(c.term, final)) for c in walk.carries),
+        inner=tuple(_inner(w, final) for w in walk.inner),
+    )
 
 
 def _repaired(
@@ -68,7 +92,9 @@ def _repaired(
             standing.append(now)
             continue
         try:
-            found = derive(now, walk.axis, meanings, standing, known, split)
+            _refuse_lists(now, standing)
+            plain = [[c for c in some if c.listed is None] for some in (meanings, standing, known)]
+            found = derive(now, walk.axis, plain[0], plain[1], plain[2], split)
         except NoRepair as error:
             error.carry = carry.name
             raise
@@ -78,6 +104,22 @@ def _repaired(
         _extend(meanings, [*found.helpers, *_meanings(found)])
         _extend(standing, [*found.helpers, *found.components])
     return tuple(standing), meanings
+
+
+def _refuse_lists(carry: Carry, standing: Sequence[Carry]) -> None:
+    """Raises NoRepair if ``carry`` lists the best of what moves, or reads a list that does."""
+    read = states(carry.term)
+    if carry.listed is not None:
+        raise NoRepair(
+            f"the best of {words(carry.term)} are ranked anew when {min(read)} moves: "
+            "no law is known"
+        )
+    for other in standing:
+        if other.listed is not None and other.name in read:
+            raise NoRepair(
+                f"{words(carry.term)} reads the list {other.name}, in which the next tile may "
+                "replace anything: no law is known"
+            )
 
 
 def _extend(carries: list[Carry], more: Sequence[Carry]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +25,9 @@ from superopt.repair.record import Repair
 from superopt.repair.record import referred
 from superopt.repair.record import states
 from superopt.repair.record import words
+from superopt.repair.shared import normal
+from superopt.repair.shared import shared
+from superopt.repair.span import direction
 from superopt.repair.span import span
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Move
@@ -35,6 +39,7 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.ugraph.scans import behind
 from superopt.ugraph.walk import topo
 
 ZERO = Const(Fraction(0))
@@ -108,8 +113,10 @@ def _moved(
     carry: Carry, axis: str, standing: Sequence[Carry], found: Separation, regions: Regions
 ) -> Repair:
     """The repair that keeps the basis at the current ``x``."""
-    rank = len(found.basis)
-    basis = [_varying(k, axis, carry.fold) for k in (carry.term, *found.basis[1:])]
+    rank, producers = len(found.basis), _read(carry, standing)
+    like = [carry.term, *(c.term for c in standing)]
+    plain = [normal(k, regions.regular, like) for k in (carry.term, *found.basis[1:])]
+    basis = [_varying(k, axis, carry.fold) for k in plain]
     kept = [_existing(k, found.moves[i], i, carry.fold, standing) for i, k in enumerate(basis)]
     numbered = (carry.name, *(f"{carry.name}_{i}" for i in range(1, rank)))
     names = [k.name if k else name for k, name in zip(kept, numbered, strict=True)]
@@ -136,16 +143,18 @@ def _moved(
         components.append(
             Carry(names[i], overs[i], carry.fold, absorbed.node, tuple(moves), found.action)
         )
+    apart = [c for c in standing if c not in producers]
+    together, under = shared(components, guards, apart)
     return Repair(
         axis,
         carry,
-        _read(carry, standing),
-        tuple(components),
+        producers,
+        together,
         found.moves,
         found.parts,
-        components[0].state,
-        tuple(dict.fromkeys(guards)),
-        _facts(_read(carry, standing)),
+        together[0].state,
+        tuple(dict.fromkeys(under)),
+        _facts(producers, behind([carry.term], axis, standing).values()),
     )
 
 
@@ -237,11 +246,16 @@ def _varying(term: Node, axis: str, fold: Fn) -> Node:
     return Map(Fn.WHERE, (here, term, Const(fold.unit)))
 
 
-def _facts(producers: tuple[Carry, ...]) -> tuple[Node, ...]:
-    """What holds between two tiles: a maximum only rises, a minimum only falls."""
+def _facts(producers: tuple[Carry, ...], scanned: Collection[Carry] = ()) -> tuple[Node, ...]:
+    """What holds between two tiles: a maximum only rises from where it was moved to, a minimum
+    only falls, and a sum (of which prefixes are read) goes where all its terms point."""
     facts: list[Node] = []
+    by = {p.name: p for p in producers}
     for p in producers:
-        if p.fold in EXTREMA and not p.moves:
-            pair: tuple[State, State] = (p.old, p.state)
-            facts.append(Map(Fn.LE, pair if p.fold is Fn.MAX else pair[::-1]))
+        pair: tuple[State, State] = (p.old, p.state)
+        if p.fold in EXTREMA and all(m.source in by for m in p.moves):
+            kept: tuple[Node, Node] = (p.kept(by), p.state)
+            facts.append(Map(Fn.LE, kept if p.fold is Fn.MAX else kept[::-1]))
+        elif p in scanned and (way := direction(p.fold, p.term)):
+            facts.append(Map(Fn.LE, pair if way > 0 else pair[::-1]))
     return tuple(facts)

@@ -29,6 +29,7 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
@@ -119,10 +120,11 @@ class Regions:
         """Whether a sum of nonnegative terms has a positive one, where an extremum is attained."""
         if carry.fold is not Fn.ADD or not span(carry.term, self.regular).nonnegative:
             return False
+        prefixes = topo(n for n in topo([carry.term]) if isinstance(n, Scan))
         return any(
             span(substitute(carry.term, {p.term: p.state}), self.regular).positive
             for p in self.producers
-            if p.fold in EXTREMA and p.state in self.regular
+            if p.fold in EXTREMA and p.state in self.regular and p.term not in prefixes
         )
 
     def at_point(self, point: Point, old: bool, new: bool) -> dict[Node, Span]:

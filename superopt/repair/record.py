@@ -18,6 +18,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
@@ -167,5 +168,7 @@ def _words(node: Node, depth: int) -> str:
             return f"{fn.symbol}({', '.join(_words(a, depth + 1) for a in args)})"
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
+        case Scan(fn=fn, axis=axis, arg=arg):
+            return f"scan_{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
         case _:
             return str(getattr(node, "name", "") or f"{type(node).__name__.lower()}")

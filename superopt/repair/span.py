@@ -23,6 +23,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
@@ -131,7 +132,7 @@ class _Evaluation:
                 return Span(ZERO, INF)
             case Input() | Scalar():
                 return FINITE
-            case Reduce(fn=fn, arg=arg):
+            case Reduce(fn=fn, arg=arg) | Scan(fn=fn, arg=arg):
                 return folded(fn, self.of(arg))
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
                 return self._where(condition, then, otherwise)
@@ -171,6 +172,15 @@ def folded(fn: Fn, arg: Span) -> Span:
     return ANY if not arg.finite else FINITE
 
 
+def direction(fn: Fn, arg: Node) -> int:
+    """Where a fold of finite values goes as it takes in more of ``arg``: 1 for never down, -1 for
+    never up, 0 if that is not known."""
+    values = span(arg, {})
+    if fn is not Fn.ADD or not values.finite:
+        return 0
+    return 1 if values.lo >= 0 else -1 if values.hi <= 0 else 0
+
+
 def _apply(fn: Fn, args: list[Span]) -> Span:  # noqa: C901  one row a function
     nan = any(a.nan for a in args)
     a = args[0]
@@ -191,7 +201,8 @@ def _apply(fn: Fn, args: list[Span]) -> Span:  # noqa: C901  one row a function
             hi = ZERO if a.hi == -INF else (ONE if a.hi <= 0 else INF)
             return Span(ZERO if a.lo < 0 else ONE, hi, a.ninf, a.inf, False, nan)
         case Fn.LOG | Fn.LOG2:
-            return Span(-INF, INF, True, a.inf, a.zero, nan or a.lo < 0)
+            lo, hi = ZERO if a.lo >= 1 else -INF, ZERO if a.hi <= 1 else INF
+            return Span(lo, hi, a.lo <= 1 <= a.hi, a.inf, a.zero and lo < 0, nan or a.lo < 0)
         case Fn.SQRT:
             return Span(ZERO, INF if a.hi > 0 else ZERO, a.zero, a.inf, False, nan or a.lo < 0)
         case Fn.RSQRT:  # loose bounds are enough; at zero it is infinite

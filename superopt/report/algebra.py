@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from superopt.rewrite.show import FOLD
+from superopt.rewrite.show import SCANNED
 from superopt.rewrite.show import leaf_text
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
@@ -37,6 +40,11 @@ PRIME = "'"
 def fold_name(fn: Fn, axis: str) -> str:
     """The name of a fold over ``axis``: ``sum_n``."""
     return f"{FOLD[fn]}_{axis}"
+
+
+def combined(fn: Fn, left: str, right: str) -> str:
+    """Two closed or added-up texts under a fold: ``a + b``, ``max(a, b)``."""
+    return f"{left} + {right}" if fn is Fn.ADD else f"{fn.symbol}({left}, {right})"
 
 
 def algebra(node: Node) -> str:
@@ -115,6 +123,10 @@ def _text(node: Node, known: Mapping[Node, str]) -> tuple[str, int]:
             return f"{fn.symbol}({', '.join(inner(a) for a in args)})", _ATOM
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{fold_name(fn, axis)}({inner(arg)})", _ATOM
+        case Best(axis=axis, into=into, args=args, at=at):
+            return f"{'places' if at else 'best'}_{axis}->{into}({inner(args[0])})", _ATOM
+        case Scan(fn=fn, axis=axis, arg=arg):
+            return f"{SCANNED}{fold_name(fn, axis)}({inner(arg)})", _ATOM
         case _:
             return _leaf(node), _ATOM
 

@@ -24,6 +24,7 @@ from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
 from superopt.spec import Spec
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Place
@@ -31,9 +32,11 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.order import by_order
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from superopt.verify.verdict import Proved
@@ -58,6 +61,9 @@ kept, and a term adds nothing (`term:`); the spec's own guards at such points ar
 *proved 7* counts the obligations (separation, endomorphism, composition, combination, domain,
 range, scope); one that was sampled in prime fields is named with the chance of a wrong accept.
 What is refused with few walks is searched with more of them.
+A list of the best reads nothing that moves and needs no repair, but its states are lists that are
+merged (rank *merge*): the best of two lists, by value and then by position, with the list that
+has no candidate as the unit.
 """
 
 
@@ -65,7 +71,8 @@ What is refused with few walks is searched with more of them.
 class Row:
     """One line: a consumer of ``spec`` along ``axis`` in a kernel of ``walks`` walks.
 
-    ``consumer``: the name of the fold. ``rank`` None: refused, and ``law`` says why.
+    ``consumer``: the name of the fold. ``rank`` None: refused, and ``law`` says why; ``merge``: it
+    reads nothing that moves, but its states are put together by a law of their own.
     ``seconds``: of the derivation of all repairs of the kernel.
     """
 
@@ -73,7 +80,7 @@ class Row:
     axis: str
     walks: int
     consumer: str
-    rank: int | None
+    rank: int | str | None
     law: tuple[str, ...]
     guards: tuple[str, ...] = ()
     proofs: str = ""
@@ -131,8 +138,11 @@ class Fusion:
 def fusions(program: Program) -> Iterator[Fusion]:
     """What becomes of the naive fusions of ``program``: for every folded axis those with the
     fewest walks, up to the first one that holds."""
+    program = by_order(program)
     values = [s.value for s in program.outputs]
-    folded = list(dict.fromkeys(n.axis for n in topo(values) if isinstance(n, Reduce)))
+    nodes = [n for n in topo(values) if isinstance(n, Reduce | Best)]
+    made = [a for a, _ in program.fixed]
+    folded = [a for a in dict.fromkeys(n.axis for n in nodes) if a not in made]
     for axis in folded:
         try:
             passes = groupings(program.outputs, [axis])[:TRIED]
@@ -147,7 +157,8 @@ def fusions(program: Program) -> Iterator[Fusion]:
                 yield Fusion(axis, one, time.perf_counter() - start, error=error)
                 continue
             seconds = time.perf_counter() - start
-            split = _split(program, axis, folded, one) if repairs else None
+            merged = repairs or any(c.listed for w in fused.walks for c in w.carries)
+            split = _split(program, axis, folded, one) if merged else None
             yield Fusion(axis, one, seconds, block, repairs, split)
             break
 
@@ -173,7 +184,21 @@ def rows(program: Program, proofs: bool = True) -> list[Row]:
                     seconds=seconds,
                 )
             )
+        if fusion.block is not None:
+            modes = "rolling" if fusion.split is None else "rolling, split"
+            lists = [
+                c for w in fusion.block.walks for c in w.carries if c.listed and not c.listed.at
+            ]
+            for carry in lists:
+                row = Row(program.name, axis, walks, carry.name, "merge", _merge(carry))
+                found.append(replace(row, modes=modes, seconds=seconds))
     return found
+
+
+def _merge(carry: Carry) -> tuple[str, ...]:
+    """How the states of a list of the best are put together."""
+    name = carry.name
+    return (f"{name}' = best({name}, u) by value, then position", f"with u = {algebra(carry.term)}")
 
 
 def _fused(
@@ -181,7 +206,11 @@ def _fused(
 ) -> BlockGraph:
     """The naive fusion: ``axis`` is walked, other folded axes are within a tile."""
     axes = dict.fromkeys(a for p in program.params for a in getattr(p, "axes", ()))
-    places = tuple((a, place if a == axis else Whole() if a in folded else Grid()) for a in axes)
+    made = [a for a, _ in program.fixed]
+    whole = [*folded, *made]
+    places = tuple(
+        (a, place if a == axis else Whole() if a in whole else Grid()) for a in [*axes, *made]
+    )
     order = tuple(Turn(a) for a, p in places if isinstance(p, Grid))
     return fuse(program.outputs, places, order, passes)
 
@@ -272,7 +301,9 @@ def _cells(row: Row) -> list[str]:
         f"{row.axis}, {row.walks}",
         row.consumer,
         "-" if row.rank is None else str(row.rank),
-        _code(row.law) if row.rank is not None else row.law[0].replace("[", "\\["),
+        _code(row.law)
+        if row.rank is not None
+        else row.law[0].replace("[", "\\[").replace("](", "] ("),
         _code(row.guards),
         row.proofs,
         row.modes,

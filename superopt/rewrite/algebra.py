@@ -184,6 +184,31 @@ def scale_of_masked(p: Pattern, a: Pattern, c: Pattern) -> Sides:
     return masked, apply(Fn.WHERE, p, a, Num(-INF)) * c
 
 
+@rule(finite("c"))
+def shift_of_masked(p: Pattern, a: Pattern, c: Pattern) -> Sides:
+    """A shift leaves a masked value, because it keeps minus infinity."""
+    masked = apply(Fn.WHERE, p, a + c, Num(-INF))
+    return masked, apply(Fn.WHERE, p, a, Num(-INF)) + c
+
+
+@rule(finite("c"))
+def factor_of_selected(p: Pattern, a: Pattern, c: Pattern) -> Sides:
+    """A factor leaves a selection that is zero elsewhere, so that it can meet other factors."""
+    return apply(Fn.WHERE, p, a * c, 0), apply(Fn.WHERE, p, a, 0) * c
+
+
+@rule()
+def common_factor_of_arms(p: Pattern, a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """What multiplies either arm multiplies the one that is selected, whatever it is."""
+    return apply(Fn.WHERE, p, a * c, b * c), apply(Fn.WHERE, p, a, b) * c
+
+
+@rule()
+def common_term_of_arms(p: Pattern, a: Pattern, b: Pattern, c: Pattern) -> Sides:
+    """What is added to either arm is added to the one that is selected, whatever it is."""
+    return apply(Fn.WHERE, p, a + c, b + c), apply(Fn.WHERE, p, a, b) + c
+
+
 @rule(finite("b"))
 def select_of_product(p: Pattern, a: Pattern, b: Pattern) -> Sides:
     """Masking a product masks a factor, so that a masked operand need not be defined."""

@@ -11,13 +11,17 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 
 from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
+from superopt.rewrite.egraph import Ranking
+from superopt.rewrite.egraph import Scanning
 from superopt.rewrite.extract import Builder
 from superopt.rewrite.extract import NoTerm
 from superopt.rewrite.rank import MATRIX
+from superopt.rewrite.rank import SCAN
 from superopt.rewrite.rank import SPECIAL
 from superopt.rewrite.rank import Rank
 from superopt.rewrite.rank import Sizes
@@ -111,6 +115,8 @@ def _own(graph: EGraph, cid: int, node: ENode, elements: Sizes) -> float:
             return float(fn.value.plain + SPECIAL * fn.value.special) * here
         case Folding():
             return MATRIX * elements(tuple(sorted(graph.facts(node.args[0]).axes)))
+        case Scanning() | Ranking():
+            return SCAN * here
         case _:
             return 0.0
 
@@ -128,7 +134,7 @@ def _candidate(
         if value.kind is not store.value.kind:
             return None
         outputs.append(Store(store.name, store.order, store.dtype, value))
-    made = Program(program.name, program.params, tuple(outputs))
+    made = replace(program, outputs=tuple(outputs))
     used = tuple((cid, choice[cid]) for cid in builder.done)
     changes = sum(written.get(cid, node) != node or cid not in written for cid, node in used)
     return Candidate(made, rank(made, elements), shape(made), changes, used)

@@ -37,7 +37,25 @@ class Folding:
     axes: tuple[str, ...]
 
 
-Op = Fn | Folding | Node  # a Node stands for a leaf
+@dataclass(frozen=True)
+class Scanning:
+    """The operator of a scan along an axis."""
+
+    fn: Fn
+    axis: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The operator of a list of the best (``node.Best``)."""
+
+    axis: str
+    into: str
+    of: str
+    at: bool
+
+
+Op = Fn | Folding | Scanning | Ranking | Node  # a Node stands for a leaf
 
 
 @dataclass(frozen=True)
@@ -177,6 +195,10 @@ class EGraph:
         match node.op:
             case Folding(fn=fn, axes=axes):
                 return fact_table.of_fold(fn, frozenset(axes), args[0])
+            case Scanning(fn=fn, axis=axis):
+                return fact_table.of_scan(fn, axis, args[0])
+            case Ranking(axis=axis, into=into, at=at):
+                return fact_table.of_best(axis, into, args, at)
             case Fn.WHERE:
                 then, otherwise = self._arms(node)
                 kind = _result_kind(Fn.WHERE, args[1:])

@@ -10,11 +10,15 @@ from superopt.rewrite.egraph import FLAT
 from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
+from superopt.rewrite.egraph import Ranking
+from superopt.rewrite.egraph import Scanning
 from superopt.ugraph import names
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 
 Choice = Mapping[int, ENode]
@@ -76,8 +80,17 @@ class Builder:
                         raise NoTerm("a fold over an axis that the value has not")
                     made = Reduce(fn, axis, made)
                 return made
+            case Scanning(fn=fn, axis=axis):
+                return self._scan(fn, axis, self.term(node.args[0]))
+            case Ranking(axis=axis, into=into, of=of, at=at):
+                return Best(axis, into, of, tuple(map(self.term, node.args)), at)
             case leaf:
                 return leaf
+
+    def _scan(self, fn: Fn, axis: str, arg: Node) -> Node:
+        if axis not in arg.axes:
+            raise NoTerm("a scan along an axis that the value has not")
+        return Scan(fn, axis, arg)
 
     def _scaled(self, node: ENode, factor: Fraction) -> Node:
         """A flat product times a number: what is divided by stands below one line."""

@@ -107,6 +107,25 @@ def of_fold(fn: Fn, axes: Axes, arg: Facts) -> Facts:
     return _facts(arg.axes - axes, arg.kind, known)
 
 
+def of_best(axis: str, into: str, args: Sequence[Facts], at: bool) -> Facts:
+    """Facts of a list of the best: its values are the candidates' or -inf."""
+    axes = frozenset[str]().union(*(a.axes for a in args)) - {axis} | {into}
+    if at:
+        certain = (Fact.DEFINED, Fact.LOWER, Fact.UPPER, Fact.NONNEGATIVE)
+        return _facts(axes, Kind.INT, dict.fromkeys(certain, NONE))
+    known: Known = {}
+    for fact in (Fact.DEFINED, Fact.UPPER):
+        unders = [a.known.get(fact) for a in args[::2]]
+        if all(u is not None for u in unders):
+            known[fact] = frozenset[str]().union(*(u for u in unders if u is not None))
+    return _facts(axes, Kind.REAL, known)
+
+
+def of_scan(fn: Fn, axis: str, arg: Facts) -> Facts:
+    """Facts of the folds of ``arg`` up to each position of ``axis``: none of them is empty."""
+    return _facts(arg.axes, arg.kind, of_fold(fn, frozenset({axis}), arg).known)
+
+
 def _kept(fn: Fn, fact: Fact, arg: Facts) -> bool:
     """Whether the fold of values with ``fact`` has it (its unit aside)."""
     is_finite = all(f in arg.known for f in FINITE)

@@ -9,26 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from superopt.errors import NoFusion
+from superopt.rewrite.nest import Name
+from superopt.rewrite.nest import around
+from superopt.rewrite.nest import nested
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import Listed
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Best
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scans import completed
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
-Passes = tuple[tuple[str, tuple[Reduce, ...]], ...]
+Fold = Reduce | Best  # a list of the best stands for its places, too
+Passes = tuple[tuple[str, tuple[Fold, ...]], ...]
 """The walks of a kernel in order: axis and folds. A walk without folds only stores."""
 
 _LABEL = {Fn.ADD: "sum", Fn.MUL: "product"}
@@ -36,14 +46,18 @@ _LABEL = {Fn.ADD: "sum", Fn.MUL: "product"}
 
 @dataclass(frozen=True)
 class _Item:
-    """Something that needs a walk: a fold, or a store of a value with a looped axis.
+    """Something that needs a walk of its own or shares one: a fold whose value has no looped
+    axis, or a store of a value with one.
 
-    ``needs``: positions (in the list of items) of the folds that it reads.
+    ``needs``: positions (in the list of items) of the folds that it reads. ``settled``: those of
+    them that must be final when its walk begins: all that a store reads, and what folds read that
+    become inner walks (``nest.py``).
     """
 
     axis: str
-    what: Reduce | Store
+    what: Fold | Store
     needs: tuple[int, ...]
+    settled: tuple[int, ...]
 
     @property
     def is_store(self) -> bool:
@@ -57,7 +71,7 @@ def groupings(stores: Sequence[Store], looped: Collection[str], limit: int = 64)
     At most ``limit`` of them. No looped axis at all gives one grouping without walks.
 
     Raises:
-        NoFusion: a fold's value or a store has two looped axes, which needs nested walks.
+        NoFusion: a store has two looped axes, or a fold's value has: walks nest two deep at most.
     """
     items = _items(stores, looped)
     found: dict[Passes, None] = {}
@@ -84,14 +98,16 @@ def fuse(
 
     Raises:
         NoFusion: ``passes`` miss a fold or come in a wrong order, or a split axis would have
-            several walks or a store inside.
+            several walks or a store inside, or a scan cannot go on from tile to tile.
     """
     looped = [a for a, p in places if isinstance(p, Loop | Split)]
     walk_of = {fold: i for i, (_, folds) in enumerate(passes) for fold in folds}
     items = _items(stores, looped)
     _check(items, walk_of)
-    carries = _carries(items, [a for a, _ in places])
-    states: dict[Node, Node] = {fold: carry.state for fold, carry in carries.items()}
+    axes = [a for a, _ in places]
+    named = _names()
+    carries = _carries(items, axes, named)
+    states = _states(carries)
     inside: dict[int, list[Store]] = {}
     after: list[Store] = []
     by_store = {item.what: item for item in items if item.is_store}
@@ -101,10 +117,11 @@ def fuse(
             inside.setdefault(_home(by_store[store], items, passes, walk_of), []).append(placed)
         else:
             after.append(placed)
-    walks = tuple(
-        Walk(axis, tuple(carries[f] for f in folds), tuple(inside.get(i, ())))
+    plain = [
+        Walk(axis, tuple(c for f in folds for c in carries[f]), tuple(inside.get(i, ())))
         for i, (axis, folds) in enumerate(passes)
-    )
+    ]
+    walks = completed([nested(walk, looped, axes, named) for walk in plain], axes)
     for axis, place in places:
         mine = [w for w in walks if w.axis == axis]
         if isinstance(place, Split) and (len(walks) != 1 or len(mine) != 1 or mine[0].stores):
@@ -114,32 +131,40 @@ def fuse(
 
 def _items(stores: Sequence[Store], looped: Collection[str]) -> list[_Item]:
     """Folds over looped axes (arguments first), then the stores that need a walk."""
-    position: dict[Node, int] = {}
     items: list[_Item] = []
+    lists: dict[Best, frozenset[int]] = {}
     needs: dict[Node, frozenset[int]] = {}
+    settled: dict[Node, frozenset[int]] = {}
     for node in topo([s.value for s in stores]):
-        read = frozenset(_reads(node, needs))
-        if isinstance(node, Reduce) and node.axis in looped:
-            if others := [a for a in node.axes if a in looped]:
-                raise NoFusion(
-                    f"a fold over {node.axis!r} inside a walk of {others[0]!r}: walks do not nest"
-                )
-            position[node] = len(items)
-            items.append(_Item(node.axis, node, tuple(sorted(read))))
-            read = read | {position[node]}
-        needs[node] = read
+        needs[node] = frozenset(n for c in children(node) for n in needs[c])
+        settled[node] = frozenset(n for c in children(node) for n in settled[c])
+        if around(node, looped) is not None:
+            settled[node] = needs[node]
+        elif isinstance(node, Reduce | Best) and node.axis in looped:
+            what = _values(node)
+            own = frozenset({len(items)})
+            if isinstance(what, Best):
+                own = lists.setdefault(what, own)
+            if own == frozenset({len(items)}):
+                items.append(_Item(node.axis, what, *map(_sorted, (needs[node], settled[node]))))
+            needs[node], settled[node] = needs[node] | own, frozenset()
     for store in stores:
         axes = [a for a in store.value.axes if a in looped]
         if len(axes) > 1:
             raise NoFusion(f"{store.name!r} has two looped axes, {axes[0]!r} and {axes[1]!r}")
         if axes:
-            items.append(_Item(axes[0], store, tuple(sorted(needs[store.value]))))
+            read = _sorted(needs[store.value])
+            items.append(_Item(axes[0], store, read, read))
     return items
 
 
-def _reads(node: Node, needs: dict[Node, frozenset[int]]) -> Iterator[int]:
-    for child in children(node):
-        yield from needs[child]
+def _values(fold: Fold) -> Fold:
+    """The fold itself, or the values of the list whose places it is: they are kept together."""
+    return replace(fold, at=False) if isinstance(fold, Best) else fold
+
+
+def _sorted(numbers: frozenset[int]) -> tuple[int, ...]:
+    return tuple(sorted(numbers))
 
 
 def _partitions(items: Sequence[_Item], count: int) -> Iterator[list[list[int]]]:
@@ -165,8 +190,8 @@ def _partitions(items: Sequence[_Item], count: int) -> Iterator[list[list[int]]]
 
 
 def _clash(items: Sequence[_Item], block: Sequence[int], new: int) -> bool:
-    """Whether item ``new`` stores a value that this very walk still folds."""
-    return items[new].is_store and any(i in items[new].needs for i in block)
+    """Whether item ``new`` needs the final value of what this very walk still folds."""
+    return any(i in items[new].settled for i in block)
 
 
 def _ordered(items: Sequence[_Item], blocks: Sequence[Sequence[int]]) -> list[list[int]] | None:
@@ -200,49 +225,86 @@ def _axis(items: Sequence[_Item], block: Sequence[int]) -> str:
     return items[block[0]].axis
 
 
-def _folds(items: Sequence[_Item], block: Sequence[int]) -> tuple[Reduce, ...]:
-    return tuple(w for i in block if isinstance(w := items[i].what, Reduce))
+def _folds(items: Sequence[_Item], block: Sequence[int]) -> tuple[Fold, ...]:
+    return tuple(w for i in block if isinstance(w := items[i].what, Reduce | Best))
 
 
-def _check(items: Sequence[_Item], walk_of: dict[Reduce, int]) -> None:
+def _check(items: Sequence[_Item], walk_of: dict[Fold, int]) -> None:
     for item in items:
-        if not isinstance(item.what, Reduce):
+        if isinstance(item.what, Store):
             continue
         if item.what not in walk_of:
             raise NoFusion(f"the passes lack a fold over {item.axis!r}")
         for need in item.needs:
             needed = items[need].what
-            assert isinstance(needed, Reduce)
-            if walk_of[needed] > walk_of[item.what]:
+            assert not isinstance(needed, Store)
+            late = walk_of[needed] == walk_of[item.what] and need in item.settled
+            if late or walk_of[needed] > walk_of[item.what]:
                 raise NoFusion(f"a fold over {item.axis!r} comes before a fold that it reads")
 
 
-def _carries(items: Sequence[_Item], axes: Sequence[str]) -> dict[Reduce, Carry]:
-    """One carry a fold; names count per fold in the order of dependence."""
-    carries: dict[Reduce, Carry] = {}
+def _names() -> Name:
+    """Names of carries, which count per fold in the order in which they are given."""
     counts: dict[str, int] = {}
+
+    def name(fold: Fold) -> str:
+        label = "best" if isinstance(fold, Best) else _LABEL.get(fold.fn, fold.fn.symbol)
+        counts[label] = counts.get(label, -1) + 1
+        return f"{label}{counts[label]}"
+
+    return name
+
+
+def _carries(
+    items: Sequence[_Item], axes: Sequence[str], name: Name
+) -> dict[Fold, tuple[Carry, ...]]:
+    """One carry a fold, and two a list of the best, in the order of dependence; folds for inner
+    walks stay in their terms."""
+    carries: dict[Fold, tuple[Carry, ...]] = {}
     for item in items:
         fold = item.what
-        if not isinstance(fold, Reduce):
+        if isinstance(fold, Store):
             continue
-        label = _LABEL.get(fold.fn, fold.fn.symbol)
-        name = f"{label}{counts.get(label, 0)}"
-        counts[label] = counts.get(label, 0) + 1
         over = tuple(a for a in axes if a in fold.axes)
-        states: dict[Node, Node] = {f: c.state for f, c in carries.items()}
-        term = substitute(fold.arg, states)
+        states = _states(carries)
+        term = substitute(fold.args[0] if isinstance(fold, Best) else fold.arg, states)
         if fold.axis not in term.axes:
             raise NoFusion(f"a fold over {fold.axis!r} of a value that lacks the axis")
-        carries[fold] = Carry(name, over, fold.fn, term)
+        carries[fold] = (
+            (Carry(name(fold), over, fold.fn, term),)
+            if isinstance(fold, Reduce)
+            else _list(fold, name(fold), over, term)
+        )
     return carries
 
 
-def _home(item: _Item, items: Sequence[_Item], passes: Passes, walk_of: dict[Reduce, int]) -> int:
+def _list(fold: Best, name: str, over: tuple[str, ...], term: Node) -> tuple[Carry, ...]:
+    """The carries of the values and of the places of a list."""
+    if fold.args[1:] != (Index(fold.axis),):
+        raise NoFusion("only the best of one value are listed in a walk, by their own positions")
+    names = (name, f"{name}_at")
+    return tuple(
+        Carry(mine, over, Fn.MAX, term, listed=Listed(fold.into, fold.of, other, at))
+        for mine, other, at in ((*names, False), (*names[::-1], True))
+    )
+
+
+def _states(carries: Mapping[Fold, tuple[Carry, ...]]) -> dict[Node, Node]:
+    """Every fold and what stands for it once it is a carry."""
+    found: dict[Node, Node] = {}
+    for fold, kept in carries.items():
+        found[fold] = kept[0].state
+        if isinstance(fold, Best):
+            found[replace(fold, at=True)] = kept[1].state
+    return found
+
+
+def _home(item: _Item, items: Sequence[_Item], passes: Passes, walk_of: dict[Fold, int]) -> int:
     """The first walk of the store's axis behind every fold that the store reads."""
     last = -1
     for need in item.needs:
         fold = items[need].what
-        assert isinstance(fold, Reduce)
+        assert not isinstance(fold, Store)
         last = max(last, walk_of[fold])
     for i, (axis, _) in enumerate(passes):
         if i > last and axis == item.axis:

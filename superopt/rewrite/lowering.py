@@ -24,11 +24,13 @@ from superopt.rewrite.rule import smallest
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -115,7 +117,7 @@ def lower(program: Program) -> Program:
     work.natural_memo.clear()
     work.scaled_memo.clear()
     outputs = [Store(s.name, s.order, s.dtype, work.natural(s.value)) for s in program.outputs]
-    return Program(program.name, program.params, tuple(outputs))
+    return replace(program, outputs=tuple(outputs))
 
 
 def lowered(form: Form) -> Form:
@@ -175,9 +177,9 @@ class _Lowering:
                 return ordered(Fn.MUL, (LN2, self.scaled(node)))
             case Map(fn=fn, args=args) if fn.value.commutative:
                 return ordered(fn, tuple(self.natural(a) for a in args))
-            case Map(args=args):
+            case Map(args=args) | Best(args=args):
                 return rebuild(node, tuple(self.natural(a) for a in args))
-            case Reduce(arg=arg):
+            case Reduce(arg=arg) | Scan(arg=arg):
                 return rebuild(node, (self.natural(arg),))
             case _:
                 return node

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from math import prod
 
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
@@ -27,6 +29,8 @@ from superopt.ugraph.walk import users
 DEFAULT_SIZE = 1024
 SPECIAL = 8.0  # ordinary operations in the time of one of the special function unit
 MATRIX = 1 / 32  # the same for one multiply-add of a matrix unit
+BEST = 8.0  # the same for a candidate of a list of the best
+SCAN = 12.0  # the same for the steps of a scan, which doubles its reach with each of them
 
 
 @dataclass(frozen=True, order=True)
@@ -65,7 +69,7 @@ def depths(order: Sequence[Node]) -> dict[Node, dict[str, int]]:
         for child in children(node):
             for axis, count in found[child].items():
                 here[axis] = max(here.get(axis, 0), count)
-        if isinstance(node, Reduce):
+        if isinstance(node, Reduce | Best):
             here[node.axis] = here.get(node.axis, 0) + 1
         found[node] = here
     return found
@@ -108,6 +112,10 @@ def _work(roots: Sequence[Node], order: Sequence[Node], elements: Sizes) -> floa
                 found += MATRIX * elements(arg.axes)
             case Reduce(arg=arg):
                 found += elements(arg.axes)
+            case Best(args=args):
+                found += BEST * elements(_axes(args))
+            case Scan(arg=arg):
+                found += SCAN * elements(arg.axes)
             case Map(fn=fn, args=args):
                 cost = fn.value.plain + SPECIAL * fn.value.special
                 if _fused(node, readers):
@@ -120,6 +128,10 @@ def _work(roots: Sequence[Node], order: Sequence[Node], elements: Sizes) -> floa
             case _:
                 pass
     return found
+
+
+def _axes(nodes: Sequence[Node]) -> list[str]:
+    return list(dict.fromkeys(a for n in nodes for a in n.axes))
 
 
 def _fused(node: Map, readers: Mapping[Node, list[Node]]) -> bool:
@@ -144,7 +156,7 @@ def _read(roots: Sequence[Node], order: Sequence[Node], elements: Sizes) -> floa
         needed[node] = {i: None for c in parts for i in needed[c]}
         if isinstance(node, Input | Index):
             needed[node] = {node: None}
-        if isinstance(node, Reduce):
+        if isinstance(node, Reduce | Best):
             level[node] += 1
             seen |= {(i, level[node]): None for i in needed[node]}
             needed[node] = {}

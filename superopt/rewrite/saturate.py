@@ -13,6 +13,8 @@ from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
 from superopt.rewrite.egraph import Origin
+from superopt.rewrite.egraph import Ranking
+from superopt.rewrite.egraph import Scanning
 from superopt.rewrite.facts import TABLE as FACTS_OF
 from superopt.rewrite.facts import Facts
 from superopt.rewrite.facts import of_leaf
@@ -22,12 +24,14 @@ from superopt.rewrite.match import Matcher
 from superopt.rewrite.rule import RULES
 from superopt.rewrite.rule import Fact
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -70,17 +74,25 @@ def saturate(program: Program, budget: Budget) -> Saturated:
     for cid in dict.fromkeys(home.values()):
         found.written[cid] = graph.nodes(cid)[0]
     matchers = {r.name: Matcher(r) for r in RULES.values() if not (r.structural or r.lowering)}
+    found.complete = grow(graph, matchers, budget)
+    return found
+
+
+def grow(graph: EGraph, matchers: dict[str, Matcher], budget: Budget) -> bool:
+    """Apply the laws of ``matchers`` (by name) to all that is in ``graph``.
+
+    True if they have no more to say.
+    """
     seen: set[tuple[str, ENode, Found]] = set()
     for _ in range(budget.rounds):
         before = (graph.size, len(graph.classes))
         cut = _flatten(graph, budget)
         cut |= _round(graph, matchers, budget, seen)
         if (graph.size, len(graph.classes)) == before:
-            found.complete = not cut
-            break
+            return not cut
         if graph.size > budget.nodes:
             break
-    return found
+    return False
 
 
 def domain(program: Program) -> frozenset[str]:
@@ -111,6 +123,11 @@ def enter(graph: EGraph, roots: list[Node]) -> dict[Node, int]:
                 home[node] = graph.as_real(made) if node.kind is Kind.REAL else made
             case Reduce(fn=fn, axis=axis, arg=arg):
                 home[node] = graph.fold(fn, (axis,), home[arg])
+            case Scan(fn=fn, axis=axis, arg=arg):
+                home[node] = graph.add(ENode(Scanning(fn, axis), (home[arg],)))
+            case Best(axis=axis, into=into, of=of, args=args, at=at):
+                op = Ranking(axis, into, of, at)
+                home[node] = graph.add(ENode(op, tuple(home[a] for a in args)))
             case _:
                 home[node] = graph.leaf(node)
     return home

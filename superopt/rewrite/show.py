@@ -7,6 +7,8 @@ from fractions import Fraction
 from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
+from superopt.rewrite.egraph import Ranking
+from superopt.rewrite.egraph import Scanning
 from superopt.rewrite.rule import App
 from superopt.rewrite.rule import Extent
 from superopt.rewrite.rule import Fold
@@ -14,6 +16,7 @@ from superopt.rewrite.rule import Num
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Sym
 from superopt.rewrite.rule import Var
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -22,6 +25,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import INF
@@ -38,6 +42,7 @@ INFIX = {
     Fn.EQ: " == ",
 }
 FOLD = {Fn.ADD: "sum", Fn.MUL: "prod", Fn.MAX: "max", Fn.MIN: "min"}
+SCANNED = "cum"  # stands before the name of a fold: its prefixes
 DEPTH = 5  # deeper terms are abbreviated
 
 
@@ -86,7 +91,7 @@ def leaf_text(node: Node) -> str:
 
 def node_text(node: Node, depth: int = DEPTH) -> str:
     """A term in infix notation."""
-    if depth == 0 and isinstance(node, Map | Reduce):
+    if depth == 0 and isinstance(node, Map | Reduce | Scan | Best):
         return "..."
     match node:
         case Map(fn=fn, args=args):
@@ -94,8 +99,16 @@ def node_text(node: Node, depth: int = DEPTH) -> str:
             return call_text(fn, [_closed(t) for t in texts] if fn in INFIX else texts)
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{FOLD[fn]}_{axis}({node_text(arg, depth - 1)})"
+        case Best(axis=axis, into=into, args=args, at=at):
+            return f"{_listing(axis, into, at)}({node_text(args[0], depth - 1)})"
+        case Scan(fn=fn, axis=axis, arg=arg):
+            return f"{SCANNED}{FOLD[fn]}_{axis}({node_text(arg, depth - 1)})"
         case _:
             return leaf_text(node)
+
+
+def _listing(axis: str, into: str, at: bool) -> str:
+    return f"{'where_best' if at else 'best'}_{axis}->{into}"
 
 
 def class_text(graph: EGraph, node: ENode, depth: int = DEPTH) -> str:
@@ -108,6 +121,10 @@ def class_text(graph: EGraph, node: ENode, depth: int = DEPTH) -> str:
             return call_text(fn, [_closed(t) for t in texts] if fn in INFIX else texts)
         case Folding(fn=fn, axes=axes):
             return f"{FOLD[fn]}_{','.join(axes)}({texts[0]})"
+        case Ranking(axis=axis, into=into, at=at):
+            return f"{_listing(axis, into, at)}({texts[0]})"
+        case Scanning(fn=fn, axis=axis):
+            return f"{SCANNED}{FOLD[fn]}_{axis}({texts[0]})"
         case leaf:
             return leaf_text(leaf)
 

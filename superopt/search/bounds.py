@@ -26,10 +26,12 @@ from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
@@ -90,6 +92,8 @@ def work(stores: Sequence[Store], case: Case) -> Work:
                 products.append((node, _sure(node, over, case)))
             case Reduce() if not over[node.arg] & {node.axis}:
                 plain += case.volume(node.arg.axes)
+            case Scan():
+                plain += case.volume(node.axes)
             case Map(fn=fn) if node.axes and not over[node].intersection(node.axes):
                 if node not in inside:
                     plain += fn.value.plain * case.volume(node.axes)
@@ -158,7 +162,7 @@ def _folded_below(order: Sequence[Node]) -> dict[Node, frozenset[str]]:
     found: dict[Node, frozenset[str]] = {}
     for node in order:
         axes = frozenset().union(*(found[c] for c in children(node)))
-        found[node] = axes | {node.axis} if isinstance(node, Reduce) else axes
+        found[node] = axes | {node.axis} if isinstance(node, Reduce | Best) else axes
     return found
 
 

@@ -20,8 +20,8 @@ from superopt.search.hazards import racing
 from superopt.search.model import Launch
 from superopt.search.model import operand
 from superopt.ugraph.contraction import LEAST
-from superopt.ugraph.cost import Cost
 from superopt.ugraph.cost import Counter
+from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
@@ -37,6 +37,8 @@ from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
 
 DOT_MOST = 256  # positions of a matrix product's dimension per tile
+INNER_MOST = 128  # of the axis of a walk inside a walk
+INNER_LEAST = 32  # of every axis of products there
 LOOP_MOST = 16384
 GRID_MOST = 1024
 ELEMENTS_MOST = 1 << 16  # of one tile of one value
@@ -245,7 +247,7 @@ def _launch(
     found: list[Option] = []
     rate = operand(dtype, tf32)
     counter = Counter(prof, sizes, dtype)
-    products = racing(prof.block)
+    products = racing(prof.block, dtype)
     for tiles in _tilings(prof, sizes):
         cost = counter.cost(Config(tiles, parts))
         launch = Launch(cost, rate, device)
@@ -296,6 +298,9 @@ def _lengths(prof: Profile, axis: str, size: int, step: int) -> list[int]:
         most, least = (DOT_MOST, LEAST) if prof.products else (LOOP_MOST, 32)
     else:
         most = DOT_MOST if prof.products else GRID_MOST
+    inner = [w.axis for outer in prof.block.walks for w in outer.inner]
+    if inner and dot:  # each tile around a walk reads operands again: only large ones pay
+        most, least = (INNER_MOST if axis in inner else DOT_MOST), min(INNER_LEAST, full)
     top = max(least, min(most, full))
     return [1 << i for i in range(top.bit_length() - 1, least.bit_length() - 2, -step)]
 
@@ -308,8 +313,10 @@ def power_of_two(size: int) -> int:
 def _parts(block: BlockGraph, axis: str, sizes: Mapping[str, int], device: Device) -> list[int]:
     """Numbers of parts that let the programs of a split kernel fill the device."""
     grid = [sizes[t.axis] for t in block.order if block.place[t.axis] == Grid(tiled=False)]
+    # Rows that make a matrix product worth walking twice have large tiles: there are few of them.
+    most = DOT_MOST if any(w.inner for w in block.walks) else LEAST
     tiled = [
-        -(-sizes[t.axis] * joined(t.axis, block.places, sizes) // LEAST)
+        -(-sizes[t.axis] * joined(t.axis, block.places, sizes) // most)
         for t in block.order
         if block.place[t.axis] == Grid(tiled=True)
     ]

@@ -11,10 +11,12 @@ from itertools import combinations
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
@@ -62,10 +64,12 @@ def candidates(program: Program) -> list[Node]:
     """Values worth writing: folds, and operands of products that need a fold first."""
     roots = [s.value for s in program.outputs]
     order = topo(roots)
-    folds = {n for n in order if isinstance(n, Reduce)}
+    folds = {n for n in order if isinstance(n, Reduce | Scan)}
     above: set[Node] = set()
     for node in order:
-        if node in folds or (isinstance(node, Map) and any(a in above for a in node.args)):
+        if isinstance(node, Reduce | Best) or (
+            isinstance(node, Map) and any(a in above for a in node.args)
+        ):
             above.add(node)
     operands = {
         part

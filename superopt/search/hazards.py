@@ -9,14 +9,16 @@ from __future__ import annotations
 from superopt.device import Device
 from superopt.ugraph.contraction import MatrixProduct
 from superopt.ugraph.contraction import matrix_product
+from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.contraction import tile_axes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.node import Input
 from superopt.ugraph.pack import hosts
 
-# Triton 3.6.0 for sm_90: matrix instructions that read a computed operand from registers stay in
-# flight across iterations, and two runs on the same inputs differ.
+# Triton 3.6.0 for sm_90: matrix instructions that read their left operand from registers stay in
+# flight across iterations, and two runs on the same inputs differ. A right operand is read from
+# shared memory, whatever made it.
 RACY_ARCH = "sm_90"
 RACY_ACCUMULATOR = 128 * 256  # elements of the tile of the product, at least
 RACY_FOLDED = 64  # positions of the folded axis in a tile, at least
@@ -26,17 +28,24 @@ RACY_STAGES = 3
 Racing = tuple[tuple[MatrixProduct, str], ...]
 
 
-def racing(block: BlockGraph) -> Racing:
+def racing(block: BlockGraph, dtype: str) -> Racing:
     """The products that may be miscompiled, each with its folded axis: accumulated over a walk
-    by nothing but the product, with a computed left operand."""
+    by nothing but the product, with a left operand from registers. ``dtype``: of the case."""
     found = []
     tiled, host = tile_axes(block), hosts(block.places)
-    for walk in block.walks:
+    for walk in block.nest:
         for carry in walk.carries:
             product = matrix_product(carry.fold, walk.axis, carry.term, tiled, host)
-            if product and not carry.moves and not isinstance(product.left, Input):
+            if product and not carry.moves and _in_registers(product, dtype):
                 found.append((product, walk.axis))
     return tuple(found)
+
+
+def _in_registers(product: MatrixProduct, dtype: str) -> bool:
+    """Whether the left operand is computed, or a tensor that is converted on its way."""
+    left = product.left
+    wanted = operand_dtype(product) or dtype
+    return not isinstance(left, Input) or (left.dtype or dtype) != wanted
 
 
 def miscompiled(products: Racing, config: Config, device: Device) -> bool:

@@ -26,6 +26,8 @@ from superopt.search.configs import options
 from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
 from superopt.search.mappings import why_none
+from superopt.search.turned import revisits
+from superopt.search.turned import turned
 from superopt.ugraph.check import check
 from superopt.ugraph.contraction import matrix_axes
 from superopt.ugraph.levels import BlockGraph
@@ -42,11 +44,13 @@ MOST_GROUPINGS = 6  # ways to group folds into walks, per placement, fewest walk
 
 @dataclass(frozen=True)
 class Choice:
-    """A mapping of one kernel: places, program order, walks; ``bound`` in microseconds."""
+    """A mapping of one kernel: places, program order, walks; ``bound`` in microseconds. ``turned``:
+    a walk that reads again what one before it read goes back over it."""
 
     placement: Placement
     passes: Passes
     bound: float
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,10 @@ class Kernels:
             bound = mapping_bound(sure, placement.places, case)
             split = any(isinstance(p, Split) for _, p in placement.places)
             found += [
-                Choice(placement, passes, bound)
+                Choice(placement, passes, bound, back)
                 for passes in grouped[looped]
                 if not split or len(passes) == 1
+                for back in ((False, True) if revisits(passes) and not sure.products else (False,))
             ]
         return sorted(found, key=lambda c: (round(c.bound, 6), len(c.passes)))
 
@@ -147,6 +152,10 @@ class Kernels:
             return Refused("repair", str(error))
         ragged = [a for a in matrix_axes(fixed) if _ragged(self.case.sizes[a])]
         ready = longest_first(cleared(narrow(fixed), ragged))
+        if choice.turned:
+            straight, ready = ready, turned(ready)
+            if ready == straight:
+                return Refused("order", "no walk reads again what one before it read")
         if problems := check(ready):
             return Refused("check", problems[0])
         case = self.case

@@ -1,8 +1,10 @@
 """Where the axes of one kernel may go, and how its programs may be numbered.
 
 An axis is left out of a place only for a reason that holds for every operator: a fold cannot
-cross programs, a store needs its grid axes, walks do not nest, a matrix instruction has one
-row and one column axis, and a small axis gains nothing from being walked or cut. Axes that form
+cross programs, a store needs its grid axes, walks nest two deep at most (and only where neither
+axis can be kept whole, for the inner one begins anew with every tile around it), a matrix
+instruction has one row and one column axis, and a small axis gains nothing from being walked or
+cut. Axes that form
 rows (or columns) together may share one tile dimension (``Pack``): they fill instructions that
 each alone would leave empty, and read what the other operand holds once for all of them.
 """
@@ -30,7 +32,9 @@ from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import joined
 from superopt.ugraph.pack import tile_dimensions
@@ -38,6 +42,7 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 
 WHOLE_MOST = 1 << 16  # positions of an axis kept whole that no product has
+RANKED_MOST = 1024  # and of the ranks of a list of the best
 WHOLE_DOT_MOST = 256  # and of one that a product has
 LOOP_LEAST = 64  # an axis up to this size is never walked
 LOOP_DOT_LEAST = 128
@@ -62,21 +67,29 @@ class Placement:
 class _Roles:
     """What the axes of a kernel are to its folds and products.
 
-    ``batch``: in both operands of some product. ``sides``: for each operand of each product,
-    the axes that only it has (rows, or columns). ``deep``: folded by a product. ``shared``: axes
-    that may be packed, each with the one whose tiles it would share.
+    ``lists``: of the best, each ranked along an axis that is whole. ``batch``: in both operands of
+    some product. ``sides``: for each operand of each product, the axes that only it has (rows, or
+    columns). ``deep``: folded by a product. ``shared``: axes that may be packed, each with the one
+    whose tiles it would share. ``scanned``: along which there are prefixes.
     """
 
     axes: tuple[str, ...]
     folds: tuple[Reduce, ...]
+    lists: tuple[Best, ...]
     batch: frozenset[str]
     sides: tuple[tuple[str, ...], ...]
     deep: frozenset[str]
     shared: Mapping[str, str]
+    scanned: frozenset[str] = frozenset()
 
     @property
     def folded(self) -> frozenset[str]:
-        return frozenset(f.axis for f in self.folds)
+        axes = [*(f.axis for f in self.folds), *(n.axis for n in self.lists)]
+        return frozenset(axes) | self.scanned
+
+    @property
+    def ranked(self) -> frozenset[str]:
+        return frozenset(n.into for n in self.lists)
 
 
 def placements(
@@ -87,7 +100,7 @@ def placements(
     known: dict[tuple[object, ...], tuple[str, ...]] = {}
     found = []
     for place in _choices(roles, stores, sizes):
-        if _unlawful(place, roles, stores) or not _sensible(place, roles, sizes, device):
+        if _unlawful(place, roles, stores, sizes) or not _sensible(place, roles, sizes, device):
             continue
         chosen = tuple(place.items())
         tiled, host = tile_dimensions(chosen), hosts(chosen)
@@ -106,7 +119,7 @@ def why_none(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, 
     for axis in roles.axes:
         if not _places(axis, roles, stores, sizes):
             return "an axis that some store lacks is too long to be kept whole"
-    reasons = [_unlawful(place, roles, stores) for place in _choices(roles, stores, sizes)]
+    reasons = [_unlawful(place, roles, stores, sizes) for place in _choices(roles, stores, sizes)]
     return next((r for r in reasons if r), "no placement lets programs share the work")
 
 
@@ -142,10 +155,12 @@ def _roles(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, in
     return _Roles(
         tuple(a for a in order if a in present),
         tuple(folds),
+        tuple(n for n in nodes if isinstance(n, Best)),
         frozenset(batch),
         tuple(sides),
         frozenset(deep),
         shared(stores, tuple(sides), batch, sizes),
+        frozenset(n.axis for n in nodes if isinstance(n, Scan)),
     )
 
 
@@ -170,6 +185,8 @@ def _places(
     size = sizes[axis]
     dot = axis in roles.deep or any(axis in s for s in roles.sides)
     whole = power_of_two(size) <= (WHOLE_DOT_MOST if dot else WHOLE_MOST)
+    if axis in roles.ranked:
+        return [Whole()] if power_of_two(size) <= RANKED_MOST else []
     if axis in roles.folded:
         walk = size > (LOOP_DOT_LEAST if axis in roles.deep else LOOP_LEAST)
         found: list[Place] = [Loop()] if walk or not whole else []
@@ -191,15 +208,26 @@ def _places(
     return [Grid(tiled=False), Grid()]
 
 
-def _unlawful(place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store]) -> str:
+def _unlawful(
+    place: Mapping[str, Place], roles: _Roles, stores: Sequence[Store], sizes: Mapping[str, int]
+) -> str:
     """Why no kernel can have these places; empty if one can."""
     looped = {a for a, p in place.items() if isinstance(p, Loop | Split)}
     split = [a for a, p in place.items() if isinstance(p, Split)]
-    if any(f.axis in looped and looped.intersection(f.axes) for f in roles.folds):
-        return "a fold inside a walk of another axis: walks do not nest"
+    walked = [f for f in roles.folds if f.axis in looped]
+    nests = {(f.axis, a) for f in walked for a in f.axes if a in looped}
+    inner = {axis for axis, _ in nests}
+    if any(len(looped.intersection(f.axes)) > 1 for f in walked) or inner & {a for _, a in nests}:
+        return "a fold inside walks of two other axes: walks nest two deep at most"
+    if any(Whole() in _places(a, roles, stores, sizes) for nest in nests for a in nest):
+        return "a walk inside a walk, though one of the axes can be kept whole"
+    if any(n.axis in looped and looped.intersection(n.axes) for n in roles.lists):
+        return "the best are listed inside a walk of another axis, which is not supported"
     if any(len(looped.intersection(s.order)) > 1 for s in stores):
-        return "a store varies over two axes that are walked: walks do not nest"
-    if len(split) > 1 or (split and len(looped) > 1):
+        return "a store varies over two axes that are walked"
+    beside = looped - inner | {f.axis for f in walked if not looped.intersection(f.axes)}
+    beside |= {n.axis for n in roles.lists if n.axis in looped}
+    if len(split) > 1 or (split and beside != {*split}):
         return "an axis is split beside another walk"
     if split and any(split[0] in s.order for s in stores):
         return "a store varies over the axis that is split"

@@ -1,20 +1,22 @@
 """How long a kernel graph should take on a device: a roofline with programs on it.
 
-Per launch four resources need time, and the launch itself; together they take somewhat more than
-the longest of them (a norm of order ``OVERLAP``):
+Per launch several resources need time; together they take somewhat more than the longest of them
+(a norm of order ``OVERLAP``), and before that come the launch and the first data:
 
 * ``dram``: unique bytes, and bytes that come again because they fell out of the L2, over the
-  bandwidth; the bandwidth is only reached with enough bytes in flight (Little's law).
+  bandwidth; the bandwidth is only reached with enough bytes in flight (Little's law), which
+  the last wave of programs may lack.
 * ``l2``: all bytes of all programs, and the sectors that are touched in vain, over the L2's rate.
-* ``sm``: matrix, special and ordinary operations. The longest counts fully, the others by
-  ``HIDDEN``, because one program's instructions do not overlap perfectly.
-* ``latency``: the tiles that one program walks one after another, each with its loads' latency
-  (as far as no stages hide it), its folds and its own operations.
+* the longest of ``matrix``, ``special`` and ``plain``: operations (``units.py``).
+* ``chain``: what one program after another takes on a multiprocessor (``chain.py``).
+* ``starts``: that programs begin.
 
-``l2`` and ``sm`` are spread over multiprocessors in whole programs: 133 programs on 132 of
+The units' work is bound twice, by the busiest unit and by what one program does in turn (the
+bounds of work and span): with more programs resident the first counts, with few the second.
+``l2`` and units are spread over multiprocessors in whole programs: 133 programs on 132 of
 them take two rounds. Every term is at least what ``bounds.py`` says of it, and more resources
-never make a launch slower. The constants are fitted to some 1,150 launches measured on an H200
-(``docs/decisions/0023-the-model-is-fitted.md``).
+never make a launch slower. The constants are fitted to some 2,700 choices of Configs that were
+measured on an H200 (``docs/decisions/0026-work-and-span.md``).
 """
 
 from __future__ import annotations
@@ -24,28 +26,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from superopt.device import Device
+from superopt.search.chain import WHOLE
+from superopt.search.chain import Alone
 from superopt.search.footprint import Footprint
 from superopt.search.footprint import footprint
 from superopt.search.turns import Turn
 from superopt.search.turns import turns
-from superopt.ugraph.cost import Cost
+from superopt.search.units import GROUP
+from superopt.search.units import matrix
+from superopt.search.units import moved
 from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.split import launches
 
-HIDDEN = 0.5  # share of a shorter pipe's time that its program cannot hide behind the longest
-OVERLAP = 4  # order of the norm of the resources: 1 would add them up, infinity take the longest
-FOLD_US = 0.04  # one fold across the lanes of a program
-COMPUTED_US = 0.5  # a computed left operand on its way into a matrix product
+OVERLAP = 3  # order of the norm of the resources: 1 would add them up, infinity take the longest
 WASTE = 5  # what a byte of a sector that is touched in vain costs the L2, in bytes
-UNSTAGED = {1: 1.95, 2: 1.5}  # how much longer operations take where stages hide no loads
-DEPTH = 32  # positions of the folded axis that a tile's fixed cost amounts to
-NARROW = 0.24  # share of the matrix rate of products whose rows do not fill a wide instruction
-CROWDED = 0.42  # and of those whose rows are fewer than the warps' instructions take
-WIDE = 64  # rows of a matrix instruction of four warps
-SMALL = (16, 8)  # rows and columns of one of one warp
-RESOURCES = ("dram", "l2", "matrix", "special", "plain", "latency")
+LINE = 128  # bytes of a cache line: pointers of shorter rows ask for more of them
+LINES = 0.25  # what each further line for as many bytes costs, as a share
+LINES_MOST = 3
+START_US = 0.07  # that one more program begins on a multiprocessor
+RESOURCES = ("dram", "l2", "matrix", "special", "plain", "chain", "starts", "fill")
 LEAST_IN_FLIGHT = 512  # bytes: a warp's plain loads, however little they carry
 
 
@@ -118,56 +120,71 @@ class Launch:
         self.rate = device.matrix_rate(dtype)
         self.writes = sum(cost.written.values())
         self.read = cost.read
+        self.alone = Alone(cost, device)
+        self.further = _further(cost)
+        self.once, self.tile = _loaded(cost)
+        self._units_of: dict[int, dict[str, float]] = {}
         self._turns: dict[int, tuple[Turn, ...]] = {}
         self._fetched: dict[tuple[int, int], float] = {}
 
     def times(self, config: Config, used: Footprint | None = None) -> dict[str, float]:
         """Microseconds per resource, and ``total``. ``used``: the footprint, if it is known."""
         cost, device = self.cost, self.device
+        launch = device.dependent_us if config.dependent else device.launch_us
         if not cost.programs:
-            return dict.fromkeys(RESOURCES, 0.0) | {
-                "launch": device.launch_us,
-                "total": device.launch_us,
-            }
+            return dict.fromkeys(RESOURCES, 0.0) | {"launch": launch, "total": launch}
         used = used or footprint(cost, config, device, self.tf32)
         resident = used.resident(config, device)
         # Whole programs, of which the longest one alone may take longest.
         rounds = -(-cost.programs // device.sms)
         uneven = max(rounds, cost.longest) * device.sms / cost.programs
-        busy = min(device.sms, cost.programs)
-        flying = _in_flight(cost, config) * min(resident, -(-cost.programs // busy)) * busy
-        reached = min(device.dram, flying / (device.latency_us * 1e-6))
-        staged = UNSTAGED.get(_stages(cost, config), 1.0) if cost.products else 1.0
-        units = {
-            "matrix": 1e6 * _matrix(cost, config) / self.rate,
-            "special": 1e6 * cost.special / device.special,
-            "plain": 1e6 * cost.plain / device.plain,
-        }
-        longest = max(units.values())
-        computing = staged * (longest + HIDDEN * (sum(units.values()) - longest))
+        units = self._units(config.warps)
+        # Fewer warps than a multiprocessor has schedulers leave some of them without work.
+        lanes = min(1.0, config.warps * min(resident, rounds) / GROUP)
+        fetched = self.fetched(resident, config.group)
+        lines = 1.0 if config.descriptors else 1 + LINES * self.further
+        missed, read = min(1.0, fetched / max(1, self.read)), 1e6 * fetched / device.dram
+        found = self.alone.chain(config, resident, sum(units.values()), missed, read)
+        moving = self.read + self.writes + WASTE * cost.wasted
         times = {
-            "dram": 1e6 * (self.fetched(resident, config.group) + self.writes) / reached,
-            "l2": 1e6 * uneven * (self.read + self.writes + WASTE * cost.wasted) / device.l2,
-            **{name: uneven * us for name, us in units.items()},
-            "latency": self._latency(config, resident, computing),
-            "launch": device.launch_us,
+            "dram": 1e6 * lines * (fetched + self.writes) / self._reached(config, resident),
+            "l2": 1e6 * lines * uneven * moving / device.l2,
+            **{name: uneven * us / lanes for name, us in units.items()},
+            "chain": found.us - found.fill,
+            "starts": START_US * cost.programs / device.sms,
+            "fill": found.fill,
+            "launch": launch,
         }
-        shares = [times["dram"], times["l2"], uneven * computing, times["latency"]]
-        times["total"] = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + device.launch_us
+        longest = max(times[unit] for unit in units)
+        shares = [times["dram"], times["l2"], longest, times["chain"], times["starts"]]
+        times["total"] = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + found.fill + launch
         return times
 
-    def _latency(self, config: Config, resident: int, computing: float) -> float:
-        """Microseconds of programs that run one after another on one multiprocessor, each alone
-        on it. ``computing``: of all programs, spread evenly."""
+    def _units(self, warps: int) -> dict[str, float]:
+        """Microseconds of every unit, for all programs, spread evenly over multiprocessors."""
+        if warps not in self._units_of:
+            cost, device = self.cost, self.device
+            self._units_of[warps] = {
+                "matrix": 1e6 * matrix(cost, warps) / self.rate,
+                "special": 1e6 * cost.special / device.special,
+                "plain": 1e6 * (cost.plain + moved(cost, warps)) / device.plain,
+            }
+        return self._units_of[warps]
+
+    def _reached(self, config: Config, resident: int) -> float:
+        """Bytes per second of device memory that come with what programs have in flight: those
+        that run at once, and those of the last wave, which may be fewer."""
         cost, device = self.cost, self.device
-        stages = _stages(cost, config)
-        walked, once = cost.folds
-        tile = device.latency_us / (stages - 1 if stages > 1 else 0.5) + FOLD_US * walked
-        tile += COMPUTED_US * sum(p.computed for p in cost.products)
-        waves = max(1.0, cost.programs / (device.sms * resident))
-        chain = cost.steps / cost.longest if waves > 1 else cost.steps
-        alone = computing * device.sms / cost.programs
-        return waves * (chain * tile + FOLD_US * once) + alone
+        loaded = max(LEAST_IN_FLIGHT, self.once, self.tile * max(1, self.alone.stages(config) - 1))
+        flying = loaded / (device.latency_us * 1e-6)
+        at_once = min(cost.programs, device.sms * resident)
+        full = min(device.dram, flying * at_once)
+        rest = cost.programs % at_once
+        if not rest:
+            return full
+        last = min(device.dram, flying * rest)
+        ragged = ((cost.programs - rest) / full + rest / last) / cost.programs
+        return 1 / (WHOLE * ragged + (1 - WHOLE) / full)
 
     def fetched(self, resident: int, group: int = 1) -> float:
         """Bytes that come from device memory: unique ones, and those that fell out of the L2.
@@ -175,14 +192,17 @@ class Launch:
         A tensor without grid axis ``a`` is read again along ``a``. It is still in the L2 if
         all that is read in between (one turn of the faster axes) fits there, or if the
         positions of ``a`` run at the same time. A later walk finds what an earlier one read
-        if all programs that run at once leave it there. ``group``: as in ``Config``.
+        if all programs that run at once leave it there; one that goes back finds as much of it
+        as fits beside what is moved meanwhile. ``group``: as in ``Config``.
         """
         if (resident, group) not in self._fetched:
             cost, l2 = self.cost, self.device.l2_bytes
             if group not in self._turns:
                 self._turns[group] = turns(cost, group)
             at_once = self.device.sms * resident
-            kept = min(at_once, cost.programs) * self.read / cost.programs <= l2
+            running = min(at_once, cost.programs) / cost.programs
+            kept = running * self.read <= l2
+            fits = min(1.0, l2 / max(1.0, running * (self.read + self.writes)))
             found: dict[str, float] = {}
             for read in cost.reads:
                 times = 1.0
@@ -191,43 +211,24 @@ class Launch:
                         times *= max(1.0, turn.count / max(1.0, at_once / turn.faster))
                 size = min(float(read.total), read.unique * times)
                 before = found.get(read.tensor, 0.0)
-                found[read.tensor] = max(before, size) if kept else before + size
+                again = before + size - (fits * min(before, size) if read.back else 0.0)
+                found[read.tensor] = max(before, size) if kept else again
             self._fetched[resident, group] = sum(found.values())
         return self._fetched[resident, group]
 
 
-def _matrix(cost: Cost, config: Config) -> float:
-    """FLOP of the matrix products, each over the share of the rate that it reaches.
-
-    A tile has a fixed cost that amounts to ``DEPTH`` positions of the folded axis (64 of them
-    reach the sustained rate). Fewer than ``WIDE`` rows take the narrow instructions of single
-    warps; warps beyond the rows (and columns) there are do work again.
-    """
-    found = 0.0
-    for p in cost.products:
-        share = min(1.0, p.columns / 32) * min(1.0, (1 + DEPTH / 64) * p.depth / (p.depth + DEPTH))
-        if p.rows < WIDE:
-            share *= NARROW
-            share *= min(
-                1.0, max(1, p.rows / SMALL[0]) * max(1, p.columns / SMALL[1]) / config.warps
-            )
-        elif config.warps < 4:
-            share *= 0.7
-        elif config.warps / 4 > p.rows / WIDE:
-            share *= CROWDED
-        found += p.flop / share
-    return found
+def _further(cost: Cost) -> float:
+    """How many more cache lines pointers ask for than there are full ones, by tiles of walks."""
+    walked = [r for r in cost.reads if r.walk is not None]
+    size = sum(r.in_flight for r in walked)
+    further = sum(r.in_flight * (max(1.0, LINE / r.row) - 1) for r in walked)
+    return min(LINES_MOST, further / size) if size else 0.0
 
 
-def _stages(cost: Cost, config: Config) -> int:
-    """Stages that are worth something: only loads of matrix products are pipelined."""
-    return min(config.stages, 4) if cost.products and cost.steps else 1
-
-
-def _in_flight(cost: Cost, config: Config) -> int:
-    """Bytes that one program has under way: what it loads at once, times its stages."""
-    walks: dict[int | None, int] = {}
+def _loaded(cost: Cost) -> tuple[int, int]:
+    """Bytes that a program loads at once: outside walks, and for a tile of the largest one."""
+    found: dict[int | None, int] = {None: 0}
     for read in cost.reads:
-        walks[read.walk] = walks.get(read.walk, 0) + read.in_flight
-    loops = [b * max(1, _stages(cost, config) - 1) for w, b in walks.items() if w is not None]
-    return max(LEAST_IN_FLIGHT, *loops, walks.get(None, 0))
+        found[read.walk] = found.get(read.walk, 0) + read.in_flight
+    once = found.pop(None)
+    return once, max(found.values(), default=0)

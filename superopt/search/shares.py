@@ -19,6 +19,7 @@ from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.ranges import narrow
 from superopt.ugraph.walk import topo
 
@@ -30,7 +31,7 @@ def shares(program: Program, sizes: Mapping[str, int], axes: tuple[str, ...]) ->
     cannot be told, its share is 0, which keeps bounds sound. ``axes``: all of the program's.
     """
     nodes = topo([s.value for s in program.outputs])
-    folded = {n.axis for n in nodes if isinstance(n, Reduce)}
+    folded = {n.axis for n in nodes if isinstance(n, Reduce | Scan)}
     masked = [a for a in axes if a in folded and any(n == Index(a) for n in nodes)]
     return {a: _share(program, sizes, axes, a, folded) for a in masked if sizes[a]}
 

@@ -16,6 +16,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 
@@ -35,7 +36,7 @@ def shared(
     stays innermost; of these the longest.
     """
     nodes = topo([s.value for s in stores])
-    fixed = {n.axis for n in nodes if isinstance(n, Reduce)} | set(batch)
+    fixed = {n.axis for n in nodes if isinstance(n, Reduce | Scan)} | set(batch)
     fixed |= {a for side in sides for a in side if not all(a in s.order for s in stores)}
     compared = {
         below.axis

@@ -212,6 +212,7 @@ class Search:
             program.params,
             tuple(s.name for s in program.outputs),
             tuple(m.block for m in made),
+            program.fixed,
         )
         if graph in self._graphs:
             self.counts.duplicates += 1
@@ -241,7 +242,7 @@ def described(choice: Choice) -> str:
     """A mapping in a line: places, and the folds per walk."""
     places = " ".join(f"{a}:{_word(p)}" for a, p in choice.placement.places)
     walks = " ".join(f"walk({axis}, {len(folds)} folds)" for axis, folds in choice.passes)
-    return f"{places} {walks}".strip()
+    return f"{places} {walks}{' back and forth' if choice.turned else ''}".strip()
 
 
 def _word(place: Place) -> str:

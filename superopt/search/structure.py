@@ -46,7 +46,7 @@ def _sides(built: Built) -> tuple[object, ...]:
     """On which sides of products vectors stand."""
     found: list[object] = []
     for block in built.graph.kernels:
-        folds = [Reduce(c.fold, w.axis, c.term) for w in block.walks for c in w.carries]
+        folds = [Reduce(c.fold, w.axis, c.term) for w in block.nest for c in w.carries]
         folds += [n for n in topo(block.roots()) if isinstance(n, Reduce)]
         found.append(tuple(sorted(vectors(fold) for fold in folds)))
     return tuple(found)
@@ -76,7 +76,8 @@ def _walk(walk: Walk) -> tuple[object, ...]:
         for c in walk.carries
     )
     limits = (walk.reverse, len(walk.start), len(walk.stop))
-    return walk.axis, limits, tuple(carries), len(walk.stores)
+    inner = tuple(_walk(w) for w in walk.inner)
+    return walk.axis, limits, tuple(carries), len(walk.stores), inner
 
 
 def _computed(walk: Walk, carry: Carry) -> int:

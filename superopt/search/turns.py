@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from superopt.ugraph.cost import Cost
+from superopt.ugraph.counts import Cost
 
 
 @dataclass(frozen=True)

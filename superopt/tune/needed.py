@@ -30,6 +30,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -59,6 +60,8 @@ def needed(program: Program) -> dict[Node, Condition]:
                 ask(otherwise, both(here, positional(Map(Fn.NOT, (condition,)))))
             case Reduce(fn=fn, arg=arg):
                 ask(arg, both(here, positional(live.differs(arg, fn.unit))))
+            case Scan(fn=fn, arg=arg):  # an early position may be needed for a late one
+                ask(arg, positional(live.differs(arg, fn.unit)))
             case Map(args=args):
                 for arg in args:
                     ask(arg, here)

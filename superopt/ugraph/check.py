@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
@@ -25,14 +26,20 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import DTYPES
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.scans import in_order
+from superopt.ugraph.scans import roots
+from superopt.ugraph.scans import running
+from superopt.ugraph.scans import scans
 from superopt.ugraph.walk import topo
 
 # How a factor may act on the components of a carry: what distributes over its fold.
@@ -134,7 +141,7 @@ class _Checker:
         """All of them; some may be said twice."""
         yield from self._axes()
         yield from self._splits()
-        names = [c.name for w in self.block.walks for c in w.carries]
+        names = [c.name for w in self.block.nest for c in w.carries]
         yield from (f"carry {name!r} is defined twice" for name in _repeated(names))
         finished: dict[str, Carry] = {}
         for walk in self.block.walks:
@@ -142,6 +149,9 @@ class _Checker:
             finished |= walk.components
         for store in self.block.stores:
             yield from self._store(store, [])
+            for scan in (n for n in topo([store.value]) if isinstance(n, Scan)):
+                if scan.axis in self.walked:
+                    yield f"a scan along {scan.axis!r} outside of its walk"
             yield from _states(f"store {store.name!r}", store.value, finished, {})
 
     def _axes(self) -> Iterator[str]:
@@ -150,7 +160,7 @@ class _Checker:
             yield f"axis {axis!r} is placed twice"
         used = [a for node in topo(block.roots()) for a in node.axes]
         used += [a for s in block.all_stores for a in s.order]
-        used += [w.axis for w in block.walks]
+        used += [w.axis for w in block.nest]
         for axis in dict.fromkeys(used):
             if axis not in block.place:
                 yield f"axis {axis!r} is not placed"
@@ -164,8 +174,12 @@ class _Checker:
             if isinstance(place, Pack) and place.into not in self.tiled:
                 yield f"axis {axis!r} is packed into {place.into!r}, which is no tiled grid axis"
         for node in topo(block.roots()):
-            if isinstance(node, Reduce) and node.axis not in self.whole:
+            if isinstance(node, Reduce | Best) and node.axis not in self.whole:
                 yield f"a value is folded over {node.axis!r}, which is not whole in the tile"
+            if isinstance(node, Best) and node.into not in self.whole:
+                yield f"the best are ranked along {node.into!r}, which is not whole in the tile"
+            if isinstance(node, Scan) and node.axis not in (*self.whole, *self.walked):
+                yield f"a value is scanned along {node.axis!r}, which is cut into programs"
             if isinstance(node, Hole):
                 yield f"{node!r} belongs to laws only"
 
@@ -179,12 +193,20 @@ class _Checker:
                 for store in walk.stores:
                     yield f"store {store.name!r} is inside a walk that is split"
 
-    def _walk(self, walk: Walk, finished: dict[str, Carry]) -> Iterator[str]:
+    def _walk(
+        self, walk: Walk, finished: dict[str, Carry], within: str | None = None
+    ) -> Iterator[str]:
+        """``within``: the axis of the walk that it is in."""
         if walk.axis not in self.walked:
             yield f"a walk of {walk.axis!r}, which is neither a loop nor split"
+        finished = dict(finished)
+        for inner in walk.inner:
+            yield from self._inner(inner, walk)
+            yield from self._walk(inner, finished, within=walk.axis)
+            finished |= inner.components
         known = dict(finished)
         for carry in walk.carries:
-            yield from self._carry(carry, walk, known)
+            yield from self._carry(carry, walk, known, within)
             known[carry.name] = carry
         for store in walk.stores:
             yield from self._store(store, [walk.axis])
@@ -197,6 +219,32 @@ class _Checker:
             yield from self._bound(bound, walk)
         if walk.clear is not None:
             yield from self._clear(walk.clear, walk)
+        yield from self._scans(walk)
+
+    def _scans(self, walk: Walk) -> Iterator[str]:
+        known = running(walk)
+        for scan in scans(roots(walk), walk.axis):
+            if scan not in known:
+                yield f"a scan along {walk.axis!r} has no carry in its walk to go on from"
+            elif not in_order(walk):
+                yield f"a scan along {walk.axis!r}, whose tiles come in another order"
+        for node in topo(roots(walk)):
+            if isinstance(node, Scan) and node.axis in self.walked and node.axis != walk.axis:
+                yield f"a scan along {node.axis!r} in a walk of {walk.axis!r}"
+
+    def _inner(self, inner: Walk, outer: Walk) -> Iterator[str]:
+        name = f"the walk of {inner.axis!r} inside one of {outer.axis!r}"
+        if inner.axis == outer.axis:
+            yield f"{name} walks the same axis"
+        if inner.inner:
+            yield f"{name} has walks inside itself: they nest two deep at most"
+        if inner.stores:
+            yield f"{name} has a store, which would be written once for each tile around it"
+        if inner.start or inner.stop:
+            yield f"{name} has limits"
+        for carry in inner.carries:
+            if outer.axis not in carry.over:
+                yield f"carry {carry.name!r} in {name} does not vary over the latter axis"
 
     def _clear(self, clear: Clear, walk: Walk) -> Iterator[str]:
         roots = [*(c.term for c in walk.carries), *(s.value for s in walk.stores)]
@@ -220,15 +268,17 @@ class _Checker:
             if axis not in (*self.grid, *self.whole):
                 yield f"{name} has an offset over {axis!r}, which is neither grid nor whole"
         for node in topo([bound.offset]):
-            if isinstance(node, State | Reduce):
+            if isinstance(node, State | Reduce | Best):
                 yield f"{name} depends on {node!r}, which is not known before the walk"
 
-    def _carry(self, carry: Carry, walk: Walk, known: dict[str, Carry]) -> Iterator[str]:
+    def _carry(
+        self, carry: Carry, walk: Walk, known: dict[str, Carry], within: str | None
+    ) -> Iterator[str]:
         """``known``: the carries whose new values exist when this one is updated."""
         name, components = f"carry {carry.name!r}", walk.components
         if not carry.fold.is_fold:
             yield f"{name} is folded by {carry.fold.symbol}, which is no fold"
-        if bad := [a for a in carry.over if a in self.walked]:
+        if bad := [a for a in carry.over if a in self.walked and a != within]:
             yield f"{name} is kept over {bad[0]!r}, which is not whole in the tile"
         if walk.axis not in carry.term.axes:
             yield f"the term of {name} does not vary over {walk.axis!r}"
@@ -240,6 +290,14 @@ class _Checker:
                 yield f"{name} reads the running value of {producer!r} and is not repaired"
         if carry.moves and carry.action not in ACTIONS.get(carry.fold, ()):
             yield f"{name}: {carry.action.symbol} does not distribute over {carry.fold.symbol}"
+        if carry.listed is not None:
+            yield from self._list(carry, components)
+        yield from self._moves(carry, known, components)
+
+    def _moves(
+        self, carry: Carry, known: dict[str, Carry], components: dict[str, Carry]
+    ) -> Iterator[str]:
+        name = f"carry {carry.name!r}"
         for move in carry.moves:
             if move.source not in components:
                 yield f"{name} moves {move.source!r}, which is no carry of its walk"
@@ -248,6 +306,18 @@ class _Checker:
             if set(move.factor.axes) - set(carry.over):
                 yield f"a factor of {name} varies over axes that the carry lacks"
             yield from _states(f"a factor of {name}", move.factor, known, components)
+
+    def _list(self, carry: Carry, components: dict[str, Carry]) -> Iterator[str]:
+        listed, other = carry.listed, components.get(carry.listed.other if carry.listed else "")
+        assert listed is not None
+        mirrored = replace(listed, other=carry.name, at=not listed.at)
+        same = other is not None and (other.over, other.term) == (carry.over, carry.term)
+        if other is None or other.listed != mirrored or not same:
+            yield f"carry {carry.name!r} has no other half: the best are pairs"
+        if carry.fold is not Fn.MAX or carry.moves:
+            yield f"carry {carry.name!r} is a list of the largest, which cannot be moved"
+        if listed.into not in self.whole or listed.into not in carry.over:
+            yield f"carry {carry.name!r} is ranked along {listed.into!r}, which is not whole"
 
     def _store(self, store: Store, within: list[str]) -> Iterator[str]:
         name = f"store {store.name!r}"

@@ -168,7 +168,7 @@ def vectors(fold: Reduce) -> tuple[tuple[str, ...], ...]:
 def matrix_products(block: BlockGraph) -> list[tuple[str, MatrixProduct]]:
     """All matrix products of one block, as (folded axis, product)."""
     tiled = tile_axes(block)
-    folds = [(c.fold, w.axis, c.term) for w in block.walks for c in w.carries]
+    folds = [(c.fold, w.axis, c.term) for w in block.nest for c in w.carries]
     folds += [(n.fn, n.axis, n.arg) for n in topo(block.roots()) if isinstance(n, Reduce)]
     host = hosts(block.places)
     found = [(axis, matrix_product(fold, axis, term, tiled, host)) for fold, axis, term in folds]

@@ -7,13 +7,19 @@ whole tiles, because a tile's padding is computed like the rest of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
+from superopt.ugraph.alive import peaks
+from superopt.ugraph.alive import shapes
+from superopt.ugraph.counts import Cost
+from superopt.ugraph.counts import Fold
+from superopt.ugraph.counts import Product
+from superopt.ugraph.counts import Read
 from superopt.ugraph.extent import Extent
 from superopt.ugraph.extent import extent
 from superopt.ugraph.extent import tiles_of
+from superopt.ugraph.layout import beside
+from superopt.ugraph.layout import foldings
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Split
@@ -22,11 +28,11 @@ from superopt.ugraph.numbering import grouped
 from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.profile import Profile
-from superopt.ugraph.profile import Region
-from superopt.ugraph.profile import Step
-from superopt.ugraph.profile import What
 from superopt.ugraph.profile import profile
 from superopt.ugraph.split import part_axis
+from superopt.ugraph.steps import Region
+from superopt.ugraph.steps import Step
+from superopt.ugraph.steps import What
 
 BYTES = {
     "fp32": 4,
@@ -40,90 +46,6 @@ BYTES = {
 }
 
 SECTOR = 32  # bytes that device memory and caches move at once
-
-
-@dataclass(frozen=True)
-class Read:
-    """One tensor read in one region. ``total``: bytes that all programs read, together.
-    ``unique``: bytes of the elements read at all. ``axes``: the tensor's. ``walk``: its region.
-    ``in_flight``: bytes of one tile of it. ``sectors``: bytes of the memory sectors that are
-    touched for ``total``."""
-
-    tensor: str
-    axes: tuple[str, ...]
-    walk: int | None
-    total: int
-    unique: int
-    in_flight: int
-    sectors: int
-
-
-@dataclass(frozen=True)
-class Product:
-    """A matrix product: FLOP of all programs (two per multiply-add), how many rows, columns and
-    positions of the folded axis one tile has, the dtype of its operands, and whether the left
-    one is computed from loaded values, and so has to be moved between registers."""
-
-    flop: int
-    rows: int
-    columns: int
-    depth: int
-    dtype: str
-    computed: bool
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The counts of one launch.
-
-    ``grid``: programs along each grid axis, slowest first. ``written``: bytes by tensor.
-    ``products``: matrix products; ``special``, ``plain``: operations, all programs together.
-    ``wasted``: bytes of memory sectors that are read or written beside what is asked for.
-    ``longest``: work of the longest program over the mean. ``steps``: tiles that the longest
-    program walks, in all its walks. ``folds``: folds other than products per tile of the walks,
-    and once a program. ``live``: bytes of tile values that are alive at once
-    in a program. ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
-    needs in any case and once more for each stage (walks without a product have no stages).
-    ``grouped``: the grid axes, if any, whose programs ``Config.group`` numbers in groups.
-    """
-
-    grid: tuple[tuple[str, int], ...]
-    reads: tuple[Read, ...]
-    written: dict[str, int]
-    products: tuple[Product, ...]
-    special: int
-    plain: int
-    wasted: int
-    longest: float
-    steps: int
-    folds: tuple[int, int]
-    live: int
-    shared_fixed: int
-    shared_stage: int
-    grouped: tuple[str, ...] = ()
-
-    @cached_property
-    def programs(self) -> int:
-        """Programs of the launch."""
-        return prod(n for _, n in self.grid)
-
-    @property
-    def matrix(self) -> int:
-        """FLOP of all matrix products."""
-        return sum(p.flop for p in self.products)
-
-    @cached_property
-    def read(self) -> int:
-        """Bytes that all programs read, together."""
-        return sum(r.total for r in self.reads)
-
-    @cached_property
-    def unique(self) -> dict[str, int]:
-        """Bytes of distinct elements read, by tensor."""
-        most: dict[str, int] = {}
-        for r in self.reads:
-            most[r.tensor] = max(r.unique, most.get(r.tensor, 0))
-        return most
 
 
 def launch_cost(
@@ -149,9 +71,15 @@ class Counter:
         # Axes to the tile dimensions along which they lie, each once.
         self.grouped = grouped(self.block) or ()
         self.shapes = {
-            s: tuple(dict.fromkeys(host.get(a, a) for a in s)) for s in _shapes(self.profile)
+            s: tuple(dict.fromkeys(host.get(a, a) for a in s)) for s in shapes(self.profile)
         }
-        self.peaks = [_peaks(r) for r in self.profile.regions]
+        self.nest = self.block.nest
+        self.back = _going_back(self.block)
+        self.peaks = [peaks(r) for r in self.profile.regions]
+        self.foldings = foldings(self.profile, host)
+        self.beside = [
+            beside(r, s) for r in self.profile.regions for s in r.steps if s.what is What.PRODUCT
+        ]
         self.orders = {s.name: s.order for s in self.block.all_stores}
         self._extents: dict[tuple[object, ...], Extent] = {}
 
@@ -174,39 +102,15 @@ class Counter:
         return self._extents[key]
 
 
-def _shapes(prof: Profile) -> dict[tuple[str, ...], None]:
-    """All sets of axes whose tiles are multiplied somewhere."""
-    found: dict[tuple[str, ...], None] = {}
-    for region in prof.regions:
-        for step in region.steps:
-            found[step.work] = None
-            if step.result is not None:
-                found[step.result] = None
-        found |= dict.fromkeys((*region.held, *region.computed, *(a for a, _ in region.operands)))
-    return found
-
-
-def _peaks(region: Region) -> list[tuple[tuple[str, ...], ...]]:
-    """The values that are alive at once while ``region`` runs: each set of them that is in no
-    later or earlier one.
-
-    In what runs once, chains of point-wise steps do not count: the compiler takes them element
-    by element as far as registers reach, and what spills there spills once.
-    """
-    read = {i for s in region.steps for i in s.frees}
-    left: dict[int, tuple[str, ...]] = {}
-    sets: list[dict[int, tuple[str, ...]]] = [{}]
-    for index, step in enumerate(region.steps):
-        for freed in step.frees:
-            left.pop(freed, None)
-        if step.result is not None:
-            left[index] = step.result
-            if region.walk is not None or step.what is not What.POINT:
-                sets.append(dict(left))
-            if index not in read:
-                left.pop(index)
-    biggest = [s for s in sets if not any(s.keys() < other.keys() for other in sets)]
-    return [tuple(s.values()) for s in biggest]
+def _going_back(block: BlockGraph) -> frozenset[int]:
+    """The walks (numbers in ``nest``) against the direction of the one of their axis before."""
+    before: dict[str, bool] = {}
+    found = set()
+    for walk in block.walks:
+        if before.get(walk.axis, walk.reverse) != walk.reverse:
+            found.add(block.nest.index(walk))
+        before[walk.axis] = walk.reverse
+    return frozenset(found)
 
 
 class _Count:
@@ -221,21 +125,48 @@ class _Count:
             t.axis: tiles_of(t.axis, self.block, config, self.sizes) for t in self.block.order
         }
         self.programs = prod(self.grid.values())
-        self.extents = [of.extent(w, config, self.sizes) for w in self.block.walks]
+        self.extents = [of.extent(w, config, self.sizes) for w in of.nest]
+        self.around = [r.around for r in of.profile.regions if r.walk is not None]
 
     def times(self, region: Region) -> int:
         """How often the region runs, over all programs."""
         if region.walk is None:
             return self.programs
         e = self.extents[region.walk]
-        return e.tiles * self.programs // max(1, e.choices)
+        return e.tiles * self._begun(region.walk) // max(1, e.choices)
 
     def masked(self, region: Region) -> int:
         """How often what the region does for masks alone runs, over all programs."""
         if region.walk is None:
             return self.programs
         e = self.extents[region.walk]
-        return (e.tiles - e.clear) * self.programs // max(1, e.choices)
+        return (e.tiles - e.clear) * self._begun(region.walk) // max(1, e.choices)
+
+    def _begun(self, walk: int) -> int:
+        """How often a walk begins, over all programs: an inner one for each tile around it."""
+        around = self.around[walk]
+        if around is None:
+            return self.programs
+        e = self.extents[around]
+        return e.tiles * self.programs // max(1, e.choices)
+
+    def _walks(self) -> list[tuple[int, float]]:
+        """For each walk without others inside: its tiles in the longest program, and in the mean
+        one."""
+        found = []
+        for region in self.of.profile.regions:
+            if region.walk is None or region.outer:
+                continue
+            e = self.extents[region.walk]
+            longest, mean = e.longest, e.tiles / max(1, e.choices)
+            if region.around is not None:
+                around = self.extents[region.around]
+                longest, mean = (
+                    longest * around.longest,
+                    mean * around.tiles / max(1, around.choices),
+                )
+            found.append((longest, mean))
+        return found
 
     def cost(self) -> Cost:
         special = plain = wasted = 0
@@ -259,7 +190,8 @@ class _Count:
                     rows, columns, depth = (self.tile[a] for a in step.work)
                     flop = 2 * volume[step.work] * times
                     dtype = step.dtype or self.of.dtype
-                    products.append(Product(flop, rows, columns, depth, dtype, step.computed))
+                    moves = step.computed, step.across, self.of.beside[len(products)]
+                    products.append(Product(flop, rows, columns, depth, dtype, *moves))
                 elif step.plain or step.special:
                     work = volume[step.work] * (self.masked(region) if step.masks else times)
                     plain += step.plain * work
@@ -275,8 +207,9 @@ class _Count:
             plain=plain,
             wasted=wasted + sum(r.sectors - r.total for r in reads),
             longest=self._longest(),
-            steps=sum(e.longest for e in self.extents),
-            folds=(self._folds(inside=True), self._folds(inside=False)),
+            walks=len(self._walks()),
+            steps=sum(longest for longest, _ in self._walks()),
+            folds=self._folds(),
             live=4
             * max(
                 sum(volume[a] for a in region.held) + max(sum(volume[a] for a in s) for s in peaks)
@@ -289,28 +222,48 @@ class _Count:
 
     def _read(self, step: Step, region: Region) -> Read:
         size = self.of.bytes_of(step.dtype)
-        walk = None if region.walk is None else self.block.walks[region.walk].axis
-        others = prod([self.sizes[a] for a in step.work if a != walk]) * size
+        walks = [w for w in (region.walk, region.around) if w is not None]
+        axes = [self.of.nest[w].axis for w in walks]
+        others = prod([self.sizes[a] for a in step.work if a not in axes]) * size
         again = prod([self._again(a, n, step.work) for a, n in self.grid.items()])
         total, unique = int(others * again), others
-        if region.walk is not None and walk in step.work:
-            e = self.extents[region.walk]
-            total = total * e.positions // max(1, e.choices)
-            unique *= e.hull
+        for walk, axis in zip(walks, axes, strict=True):
+            e = self.extents[walk]
+            if axis in step.work:
+                total = total * e.positions // max(1, e.choices)
+                unique *= e.hull
+            elif walk != region.walk:  # read again for each tile around the walk
+                total = total * e.tiles // max(1, e.choices)
         tile = self.volume[step.work] * size
         sectors = self._sectors(total, step.work, step.dtype)
-        return Read(step.tensor, step.work, region.walk, total, unique, tile, sectors)
+        back = region.walk in self.of.back
+        row = self._row(step.work) * size
+        dimensions = dict.fromkeys(self.of.host.get(a, a) for a in step.work)
+        matrix = sum(self.tile.get(a, 1) > 1 for a in dimensions) > 1
+        moved = (total, unique, tile, sectors)
+        return Read(step.tensor, step.work, region.walk, *moved, back, row, size, matrix)
+
+    def _row(self, order: tuple[str, ...]) -> int:
+        """Elements of a tile that lie together in memory: those along the last axis."""
+        return self.tile.get(self.of.host.get(order[-1], order[-1]), 1) if order else 1
 
     def _sectors(self, size: int, order: tuple[str, ...], dtype: str | None) -> int:
         """Bytes of the sectors that hold ``size`` bytes of a tensor: of each a tile has at least
         what lies in a row along the last axis."""
-        row = self.tile.get(self.of.host.get(order[-1], order[-1]), 1) if order else 1
-        return size * max(1, SECTOR // (row * self.of.bytes_of(dtype)))
+        return size * max(1, SECTOR // (self._row(order) * self.of.bytes_of(dtype)))
 
-    def _folds(self, inside: bool) -> int:
-        """Folds other than products per tile of all walks, or of what runs once."""
-        regions = [r for r in self.of.profile.regions if (r.walk is not None) == inside]
-        return sum(s.what is What.FOLD for r in regions for s in r.steps)
+    def _folds(self) -> tuple[Fold, ...]:
+        """Folds other than products; those of a walk around others run once for each tile of it."""
+        found: list[Fold] = []
+        for f in self.of.foldings:
+            walk, outer = f.region.walk, f.region.outer
+            times = self.extents[walk].longest if outer and walk is not None else 1
+            rows, length = (
+                prod([self.tile.get(a, 1) for a in axes]) for axes in (f.kept, f.folded)
+            )
+            inside = walk is not None and not outer
+            found.append(Fold(inside, times, rows, length, f.lanes, f.product))
+        return tuple(found)
 
     def _again(self, axis: str, programs: int, read: tuple[str, ...]) -> float:
         """How often what is ``read`` is read by the programs along one grid axis together.
@@ -332,8 +285,9 @@ class _Count:
 
     def _longest(self) -> float:
         """The longest program over the mean one, by tiles walked."""
-        mean = sum(e.tiles / max(1, e.choices) for e in self.extents)
-        return max(1.0, sum(e.longest for e in self.extents) / mean) if mean else 1.0
+        walks = self._walks()
+        mean = sum(m for _, m in walks)
+        return max(1.0, sum(longest for longest, _ in walks) / mean) if mean else 1.0
 
     def _shared(self) -> tuple[int, int]:
         """Bytes of shared memory: in any case, and for each stage."""
@@ -342,9 +296,12 @@ class _Count:
         for region in self.of.profile.regions:
             loaded = sum(volume[a] * bytes_of(d) for a, d in region.operands)
             computed = sum(volume[a] * bytes_of(None) for a in region.computed)
-            fixed = max(fixed, loaded + computed)
             if region.walk is not None and any(s.what is What.PRODUCT for s in region.steps):
                 loads = [s for s in region.steps if s.what is What.LOAD]
                 buffers = sum(volume[s.work] * bytes_of(s.dtype) for s in loads)
-                stage = max(stage, buffers)
+                if region.outer:  # only innermost loops have stages
+                    loaded += buffers
+                else:
+                    stage = max(stage, buffers)
+            fixed = max(fixed, loaded + computed)
         return fixed, stage

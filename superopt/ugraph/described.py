@@ -43,7 +43,7 @@ def described(block: BlockGraph) -> tuple[Input, ...]:
     """
     tiled = set(tile_axes(block))
     packed = {a for pair in hosts(block.places).items() for a in pair}
-    cut = {w.axis for w in block.walks if not w.clear and _ends_within(w)}
+    cut = {w.axis for w in block.nest if not w.clear and _ends_within(w)}
 
     def suits(node: Node, axes: set[str]) -> bool:
         return (

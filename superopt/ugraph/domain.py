@@ -35,6 +35,13 @@ class Domain(Protocol[A]):
     def fold(self, fn: Fn, value: A, dim: int) -> A:
         """``value`` folded along dimension ``dim``, which disappears; empty gives the unit."""
 
+    def best(self, values: A, places: A, count: int, end: int, at: bool) -> A:
+        """The ``count`` best of the last dimension (``node.Best``): values, or (``at``) places.
+
+        ``values`` and ``places``, which are integers, have one shape. ``end``: the place of what
+        is no candidate.
+        """
+
     def shape(self, value: A) -> tuple[int, ...]:
         """The length of every dimension."""
 

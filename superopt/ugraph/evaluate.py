@@ -21,6 +21,7 @@ from superopt.ugraph.domain import A
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
+from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
@@ -40,6 +41,8 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.pack import joined
 from superopt.ugraph.scalar import INTEGER
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Number
+from superopt.ugraph.scans import running
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
 from superopt.ugraph.values import Range
@@ -168,13 +171,13 @@ class _Launch(Generic[A]):
         roots = self.block.roots()
         self.tensors = _tensors(roots, self.domain, self.arrays, self.sizes)
         self.places = self.block.place
-        limits = [b for w in self.block.walks for b in w.limits]
+        limits = [b for w in self.block.nest for b in w.limits]
         cut = {a for b in limits for a in b.axes if not isinstance(self.places.get(a), Whole)}
         if axis := _split_axis(self.block):
             cut.add(part_axis(axis))
         self.looped = [axis for axis in self.places if axis in cut]
         # As a walk runs on clear tiles (True), and elsewhere.
-        self.bodies = [{False: w, True: unmasked(w)} for w in self.block.walks]
+        self.bodies = {w: {False: w, True: unmasked(w)} for w in self.block.nest}
 
     def over(self, axes: Sequence[str], chosen: dict[str, Range]) -> dict[str, A]:
         """All stores over every tile of ``axes``, at the ``chosen`` tiles of other axes."""
@@ -217,23 +220,26 @@ class _Launch(Generic[A]):
         } | chosen
         scope = Scope(self.domain, self.sizes, region, {}, self.tensors)
         found: dict[str, A] = {}
-        for walk, bodies in zip(self.block.walks, self.bodies, strict=True):
-            found |= self._walk(walk, bodies, scope)
+        for walk in self.block.walks:
+            found |= self._walk(walk, scope)
         return found | {s.name: _stored(scope, s) for s in self.block.stores}
 
-    def _walk(self, walk: Walk, bodies: Mapping[bool, Walk], scope: Scope[A]) -> dict[str, A]:
+    def _walk(self, walk: Walk, scope: Scope[A]) -> dict[str, A]:
         """Runs one walk; its final states are then known in ``scope``."""
+        bodies = self.bodies[walk]
         updates = {
             clear: {c.name: c.update(w.axis, w.components) for c in w.carries}
             for clear, w in bodies.items()
         }
         roots = [node for of_body in updates.values() for node in of_body.values()]
         roots += [s.value for w in bodies.values() for s in w.stores]
-        own = varying(roots, [walk.axis], [c.name for c in walk.carries])
+        roots += [n for w in walk.inner for body in self.bodies[w].values() for n in body.roots()]
+        own = varying(roots, [walk.axis], [c.name for w in walk.nest for c in w.carries])
         states = {
-            c.name: self.domain.full(scope.lengths(sorted(c.over)), c.fold.unit)
+            c.name: self.domain.full(scope.lengths(sorted(c.over)), self._unit(c))
             for c in walk.carries
         }
+        before = {k: {s: c.old for s, c in running(w).items()} for k, w in bodies.items()}
         pieces: dict[str, dict[Range, A]] = {s.name: {} for s in walk.stores}
         for tile, clear in self._walked(walk, scope):
             inner = Scope(
@@ -244,7 +250,10 @@ class _Launch(Generic[A]):
                 self.tensors,
                 scope,
                 own,
+                before[clear],
             )
+            for nested in walk.inner:
+                self._walk(nested, inner)
             for carry in walk.carries:
                 states[carry.name] = inner.of(updates[clear][carry.name])
                 inner.values[carry.state] = states[carry.name]
@@ -296,6 +305,14 @@ class _Launch(Generic[A]):
         for _ in node.axes:
             value = self.domain.fold(Fn.MAX if widest is max else Fn.MIN, value, 0)
         return self.domain.integer(value)
+
+    def _unit(self, carry: Carry) -> Number:
+        """What a carry is before the first tile."""
+        match carry.unit:
+            case Const(value=value):
+                return value
+            case unit:
+                return Fraction(self._integer(unit))
 
     def _integer(self, node: Node) -> int:
         """The exact value of a limit's offset."""

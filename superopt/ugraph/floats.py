@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.grids import Grid
+from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -146,6 +147,17 @@ class FloatDomain:
                 # np.sum adds pairwise along any axis that is moved to the end.
                 return np.asarray(np.sum(np.moveaxis(value, dim, -1), axis=-1))
             return np.asarray(ufunc.reduce(value, axis=dim))
+
+    def best(self, values: Array, places: Array, count: int, end: int, at: bool) -> Array:
+        """Ranked exactly; a NaN is in all values."""
+        lost = np.isnan(values).any(-1, keepdims=True)
+        shape = (*values.shape[:-1], max(0, count - values.shape[-1]))
+        values = np.concatenate([self._float(values), self.full(shape, -INF)], -1)
+        places = np.concatenate([places, np.full(shape, end, np.int64)], -1)
+        order = np.lexsort((places, -values), axis=-1)[..., :count]
+        if at:
+            return np.where(lost, end, np.take_along_axis(places, order, -1))
+        return np.where(lost, np.nan, np.take_along_axis(values, order, -1)).astype(self.dtype)
 
     def shape(self, value: Array) -> tuple[int, ...]:
         """The length of every dimension."""

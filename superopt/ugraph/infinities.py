@@ -14,6 +14,7 @@ from fractions import Fraction
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -22,6 +23,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import INF
@@ -53,7 +55,7 @@ class Infinities:
     depth: int = 0
 
     def __post_init__(self) -> None:
-        self.carries = {c.name: c for w in self.block.walks for c in w.carries}
+        self.carries = {c.name: c for w in self.block.nest for c in w.carries}
 
     def of(self, node: Node, known: Known = NOTHING) -> Special:
         """What ``node`` may be besides a finite number, where ``known`` holds."""
@@ -73,8 +75,10 @@ class Infinities:
                 return FINITE
             case State(carry=name) if name in self.carries:
                 return self._state(self.carries[name])
-            case Reduce(fn=fn, arg=arg):
+            case Reduce(fn=fn, arg=arg) | Scan(fn=fn, arg=arg):
                 return _folded(fn, self.of(arg, known))
+            case Best(args=args, at=at):
+                return FINITE if at else frozenset({-INF}).union(*map(self.of, args[::2]))
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
                 return self.of(then, known | learned(condition, True)) | self.of(
                     otherwise, known | learned(condition, False)
@@ -85,6 +89,8 @@ class Infinities:
                 return ANY
 
     def _state(self, carry: Carry) -> Special:
+        if carry.listed is not None and carry.listed.at:
+            return FINITE
         own = _folded(carry.fold, self.of(carry.term))
         moved = [self.of(m.factor) for m in carry.moves]
         return ANY if any(moved) else own
@@ -200,7 +206,8 @@ class Infinities:
                     otherwise, known | learned(condition, False)
                 )
             case _:
-                return False
+                apart = any(n is node and value == 0 for n, value in known)
+                return apart and self._nonnegative(node, NOTHING)
 
     def _nonnegative(self, node: Node, known: Known) -> bool:
         match node:
@@ -210,7 +217,7 @@ class Infinities:
                 return True
             case Map(fn=Fn.ADD | Fn.MUL | Fn.DIV, args=(left, right)):
                 return self.nonnegative(left, known) and self.nonnegative(right, known)
-            case Reduce(fn=Fn.ADD, arg=arg):
+            case Reduce(fn=Fn.ADD, arg=arg) | Scan(fn=Fn.ADD, arg=arg):
                 return self.nonnegative(arg, known)
             case State(carry=name) if name in self.carries:
                 carry = self.carries[name]

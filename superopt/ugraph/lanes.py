@@ -18,6 +18,7 @@ from superopt.ugraph.limits import bounds
 from superopt.ugraph.live import Condition
 from superopt.ugraph.live import Live
 from superopt.ugraph.live import either
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo
 
@@ -39,9 +40,11 @@ class Lanes:
 def lanes(block: BlockGraph) -> tuple[Lanes, ...]:
     """The whole axes of ``block`` that have limits, in the order of places.
 
-    An axis of something that is stored keeps all lanes, and so does one without folds.
+    An axis of something that is stored keeps all lanes, and so does one without folds, and one of
+    which the best are listed (the lowest positions, where all are masked).
     """
     stored = {axis for store in block.all_stores for axis in store.order}
+    stored |= {n.axis for n in topo(block.roots()) if isinstance(n, Best)}
     axes = [a for a, p in block.places if isinstance(p, Whole) and a not in stored]
     folds = [n for n in topo(block.roots()) if isinstance(n, Reduce) and n.axis in axes]
     live = Live(block)

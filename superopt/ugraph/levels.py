@@ -6,9 +6,12 @@ says which values are written to device memory, hence the list of kernels. A ``B
 
 Meaning of a block graph: its sequential walk. For every program (a choice of a tile of each
 ``Grid`` axis) the walks run one after another. A walk takes its axis tile by tile, in order
-(clear tiles before the others). For each tile every carry is updated, in list order, by
+(clear tiles before the others). For each tile its inner walks run, each from the start to the
+end, with that tile's positions; then every carry is updated, in list order, by
 ``Carry.update``; then the walk's stores are written for that tile. After the last walk the
 block's own stores are written.
+A scan along the walked axis goes on, in each tile, from the old state of the carry that folds
+its term (``scans.py``).
 (Tiles of ``Grid`` axes never change a value, except through limits of walks.)
 """
 
@@ -18,6 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -25,6 +29,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -88,11 +93,16 @@ class Store:
 
 @dataclass(frozen=True)
 class Program:
-    """The algebra of a spec: parameters in signature order, outputs in result order."""
+    """The algebra of a spec: parameters in signature order, outputs in result order.
+
+    ``fixed``: axes that no parameter has, with the size that the spec gives them. The algebra
+    holds for any size; a launcher knows no other.
+    """
 
     name: str
     params: tuple[Input | Scalar, ...]
     outputs: tuple[Store, ...]
+    fixed: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,25 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """That a carry keeps a list: the best terms along ``into``, or (``at``) their positions.
+
+    ``of``: the axis whose positions are meant. ``other``: the carry of the same walk that keeps
+    the other half of every pair; both are updated from the old halves of both.
+    """
+
+    into: str
+    of: str
+    other: str
+    at: bool = False
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """``into`` and ``of``."""
+        return self.into, self.of
+
+
+@dataclass(frozen=True)
 class Carry:
     """One accumulator of a walk: a fold over the walk's axis, kept from tile to tile.
 
@@ -158,7 +187,8 @@ class Carry:
     value) of carries earlier in the list, and final values of earlier walks. ``moves`` is
     empty for a plain accumulator, which keeps its old value; a repaired one has a row of the
     change of basis here, and ``action`` says how a factor acts (``MUL`` under ``ADD``;
-    ``ADD`` or ``MUL`` under ``MAX`` and ``MIN``).
+    ``ADD`` or ``MUL`` under ``MAX`` and ``MIN``). ``listed``: a maximum that is not one value but
+    a list of the best (``node.Best``).
     """
 
     name: str
@@ -167,16 +197,42 @@ class Carry:
     term: Node
     moves: tuple[Move, ...] = ()
     action: Fn = Fn.MUL
+    listed: Listed | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the state is an integer."""
+        return self.term.kind is Kind.INT if self.listed is None else self.listed.at
 
     @property
     def state(self) -> State:
         """The value after the tile in hand (after the walk: the final value)."""
-        return State(self.name, self.over, whole=self.term.kind is Kind.INT)
+        return State(self.name, self.over, whole=self.whole)
 
     @property
     def old(self) -> State:
         """The value before the tile in hand."""
-        return State(self.name, self.over, True, self.term.kind is Kind.INT)
+        return State(self.name, self.over, True, self.whole)
+
+    @property
+    def unit(self) -> Node:
+        """The value before the first tile, the same everywhere."""
+        return (
+            Const(self.fold.unit)
+            if self.listed is None or not self.listed.at
+            else Size(self.listed.of)
+        )
+
+    def best(self, axis: str, pairs: tuple[Node, ...]) -> Best:
+        """The best of ``pairs`` along ``axis``, of a carry that keeps a list."""
+        assert self.listed is not None
+        return Best(axis, self.listed.into, self.listed.of, pairs, self.listed.at)
+
+    def pair(self, components: dict[str, Carry]) -> tuple[Carry, Carry]:
+        """The carries of the values and of the positions of a list."""
+        assert self.listed is not None
+        other = components[self.listed.other]
+        return (other, self) if self.listed.at else (self, other)
 
     def kept(self, components: dict[str, Carry]) -> Node:
         """What remains of the old state under the new values of the producers.
@@ -190,6 +246,9 @@ class Carry:
 
     def update(self, axis: str, components: dict[str, Carry]) -> Node:
         """The new state: the kept old one folded with the tile's own fold."""
+        if self.listed is not None:
+            values, places = self.pair(components)
+            return self.best(axis, (values.old, places.old, self.term, Index(axis)))
         return Map(self.fold, (self.kept(components), Reduce(self.fold, axis, self.term)))
 
 
@@ -200,6 +259,9 @@ class Walk:
     Positions outside the bounds contribute the unit to every carry and are in no store of
     the walk (``ranges.py`` proves this). ``clear`` None: every tile is treated alike,
     else the clear tiles come before the others. ``reverse``: the last of all tiles comes first.
+    ``inner``: walks of other axes that begin anew for every tile. Their carries are kept over
+    ``axis``, too, and final once they have run, so that what this walk makes of them reads
+    values of its tile like any other.
     """
 
     axis: str
@@ -209,6 +271,7 @@ class Walk:
     stop: tuple[Bound, ...] = ()
     reverse: bool = False
     clear: Clear | None = None
+    inner: tuple[Walk, ...] = ()
 
     @property
     def limits(self) -> tuple[Bound, ...]:
@@ -220,6 +283,22 @@ class Walk:
     def components(self) -> dict[str, Carry]:
         """The carries by name."""
         return {c.name: c for c in self.carries}
+
+    @property
+    def nest(self) -> tuple[Walk, ...]:
+        """All walks in here, this one last."""
+        return (*(w for one in self.inner for w in one.nest), self)
+
+    def roots(self) -> list[Node]:
+        """Every expression of the walk, in the order in which it is evaluated."""
+        found = [b.offset for b in self.limits]
+        found += self.clear.conditions if self.clear else ()
+        for walk in self.inner:
+            found += walk.roots()
+        for carry in self.carries:
+            found.append(carry.term)
+            found += [m.factor for m in carry.moves]
+        return found + [s.value for s in self.stores]
 
 
 @dataclass(frozen=True)
@@ -250,32 +329,31 @@ class BlockGraph:
         return dict(self.places)
 
     @property
+    def nest(self) -> tuple[Walk, ...]:
+        """Every walk of the kernel, inner ones before those that they are in."""
+        return tuple(w for one in self.walks for w in one.nest)
+
+    @property
     def all_stores(self) -> tuple[Store, ...]:
         """Every store of the kernel, those of walks first."""
-        return (*(s for w in self.walks for s in w.stores), *self.stores)
+        return (*(s for w in self.nest for s in w.stores), *self.stores)
 
     def roots(self) -> list[Node]:
         """Every expression of the kernel, in the order in which it is evaluated."""
-        found: list[Node] = []
-        for walk in self.walks:
-            found += [b.offset for b in walk.limits]
-            found += walk.clear.conditions if walk.clear else ()
-            for carry in walk.carries:
-                found.append(carry.term)
-                found += [m.factor for m in carry.moves]
-            found += [s.value for s in walk.stores]
+        found = [root for walk in self.walks for root in walk.roots()]
         return found + [s.value for s in self.stores]
 
 
 @dataclass(frozen=True)
 class KernelGraph:
     """Kernels in launch order. ``outputs`` names the stores that the caller receives; the
-    other stores are intermediates, read by later kernels as ``Input``."""
+    other stores are intermediates, read by later kernels as ``Input``. ``fixed``: the program's."""
 
     name: str
     params: tuple[Input | Scalar, ...]
     outputs: tuple[str, ...]
     kernels: tuple[BlockGraph, ...]
+    fixed: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -289,6 +367,8 @@ class Config:
     there are such tiles (``described.py``). ``group``: programs of two tiled grid axes that are
     neighbours in the order are numbered in groups of so many tiles of the slower one by all of the
     faster one, so that those that run at once share operands in the L2; 1 is plain order.
+    ``dependent``: the launch may begin before the one before it in its graph has ended, and waits
+    for that end itself (programmatic dependent launch); never of a graph's first launch.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -297,6 +377,7 @@ class Config:
     stages: int = 2
     descriptors: bool = False
     group: int = 1
+    dependent: bool = False
 
     @property
     def tile(self) -> dict[str, int]:

@@ -28,7 +28,10 @@ from superopt.ugraph.live import either
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scans import in_order
+from superopt.ugraph.scans import running
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import rebuild
 from superopt.ugraph.walk import topo
@@ -50,7 +53,7 @@ def clear_claims(block: BlockGraph) -> tuple[ClearClaim, ...]:
     """What must hold for the conditions that ``block`` drops, whoever has dropped them."""
     return tuple(
         ClearClaim(w.axis, condition, w.clear.start, w.clear.stop)
-        for w in block.walks
+        for w in block.nest
         if w.clear is not None
         for condition in w.clear.conditions
     )
@@ -62,11 +65,19 @@ def cleared(block: BlockGraph, ragged: Collection[str] = ()) -> BlockGraph:
     ``ragged``: axes that tiles seldom divide. A walk over such an axis has one in any case: it is
     only in its last tile that lanes have to be masked.
     """
-    return replace(block, walks=tuple(_cleared(block, walk, ragged) for walk in block.walks))
+    return replace(block, walks=tuple(_nest(block, walk, ragged) for walk in block.walks))
+
+
+def _nest(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
+    """``walk`` with a clear part, and its inner walks with those that remainders ask for."""
+    inner = tuple(replace(w, clear=Clear() if w.axis in ragged else None) for w in walk.inner)
+    return replace(_cleared(block, walk, ragged), inner=inner)
 
 
 def _cleared(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
     without = replace(walk, clear=Clear() if walk.axis in ragged else None)
+    if running(walk) and walk.start:
+        return replace(walk, clear=None)  # what lies before clear tiles would come behind them
     known = Limits(block, walk.axis)
     conditions: list[Node] = []
     limits: dict[Key, int] = {}
@@ -82,6 +93,8 @@ def _cleared(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
         return without
     ends = bounds(limits, walk.axis)
     marked = replace(walk, clear=Clear(tuple(conditions), ends["start"], ends["stop"]))
+    if running(walk) and not in_order(marked):
+        return without
     return marked if masked(marked) else without
 
 
@@ -163,9 +176,14 @@ def _settled(node: Node, new: dict[Node, Condition]) -> bool:
 
 def _without(walk: Walk) -> dict[Node, Condition]:
     """Every node of the walk without the conditions of its ``clear``, which are true."""
+    return without(_roots(walk), walk.clear.conditions if walk.clear else ())
+
+
+def without(roots: Iterable[Node], conditions: Iterable[Node]) -> dict[Node, Condition]:
+    """Every node below ``roots`` as it is where ``conditions`` are true."""
     new: dict[Node, Condition] = {}
-    true = frozenset(walk.clear.conditions if walk.clear else ())
-    for node in topo(_roots(walk)):
+    true = frozenset(conditions)
+    for node in topo(roots):
         new[node] = True if node in true else _simpler(node, new)
     return new
 
@@ -190,6 +208,6 @@ def _rebuilt(node: Node, parts: Iterable[Condition]) -> Node:
     """``node`` with its new parts; a part that became a truth value stays what it was."""
     old = children(node)
     kept = tuple(b if isinstance(b, Node) else a for a, b in zip(old, parts, strict=True))
-    if isinstance(node, Reduce) and node.axis not in kept[0].axes:
+    if isinstance(node, Reduce | Scan) and node.axis not in kept[0].axes:
         return node
     return node if kept == old else rebuild(node, kept)

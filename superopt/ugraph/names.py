@@ -1,9 +1,10 @@
 """Names: the canonical ones that the search works in, and the way back to the user's.
 
 In canonical form axes are ``a0, a1, ...`` and tensors and scalars ``t0, t1, ...`` in order of
-first appearance in the signature, and arguments of commutative functions are ordered by
-``Node.key``. Two programs that differ in names and in the order of such arguments only have
-the same canonical form, so whatever is decided by names or keys is decided alike for both.
+first appearance in the signature, arguments of commutative functions are ordered by ``Node.key``,
+and lists of the best are ranked by what their order depends on (``order.py``). Two programs that
+differ in names and in the order of such arguments only have the same canonical form, so whatever
+is decided by names or keys is decided alike for both.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Listed
 from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
@@ -28,14 +30,17 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
+from superopt.ugraph.order import by_order
 from superopt.ugraph.split import part_axis
 from superopt.ugraph.split import split_axis
 from superopt.ugraph.walk import children
@@ -74,11 +79,11 @@ class Names:
 def canonical(program: Program) -> tuple[Program, Names]:
     """``program`` in canonical form, and the names to translate back to."""
     axes, tensors = _numbered(_axes(program), "a"), _numbered(_tensor_names(program), "t")
-    renamed = rename(program, axes, tensors)
+    renamed = by_order(rename(program, axes, tensors))
     values = transform([s.value for s in renamed.outputs], ordered)
-    outputs = tuple(Store(s.name, s.order, s.dtype, values[s.value]) for s in renamed.outputs)
+    outputs = tuple(replace(s, value=values[s.value]) for s in renamed.outputs)
     names = Names({new: old for old, new in axes.items()}, {n: o for o, n in tensors.items()})
-    return Program(program.name, renamed.params, outputs), names
+    return replace(renamed, outputs=outputs), names
 
 
 def ordered(node: Node) -> Node:
@@ -110,6 +115,7 @@ def _numbered(names: Iterable[str], letter: str) -> dict[str, str]:
 def _axes(program: Program) -> list[str]:
     found = [a for p in program.params if isinstance(p, Input) for a in p.order]
     found += [a for s in program.outputs for a in s.order]
+    found += [a for a, _ in program.fixed]
     for node in topo(s.value for s in program.outputs):
         match node:
             case Size(axis=axis) | Index(axis=axis):
@@ -164,14 +170,15 @@ class _Renaming:
                 new = self._walk(value)
             case Program():
                 params = tuple(self.node(p) for p in value.params)
-                new = Program(value.name, params, self._stores(value.outputs))  # type: ignore[arg-type]
+                fixed = self._fixed(value.fixed)
+                new = Program(value.name, params, self._stores(value.outputs), fixed)  # type: ignore[arg-type]
             case BlockGraph():
                 new = self._block(value)
             case KernelGraph():
                 params = tuple(self.node(p) for p in value.params)
                 outputs = tuple(self._tensor(o) for o in value.outputs)
                 kernels = tuple(self._block(k) for k in value.kernels)
-                new = KernelGraph(value.name, params, outputs, kernels)  # type: ignore[arg-type]
+                new = KernelGraph(value.name, params, outputs, kernels, self._fixed(value.fixed))  # type: ignore[arg-type]
             case Config():
                 tiles = tuple((self._axis(a), t) for a, t in value.tiles)
                 new = replace(value, tiles=tiles)
@@ -192,6 +199,10 @@ class _Renaming:
                 return Map(fn, parts)
             case Reduce(fn=fn, axis=axis):
                 return Reduce(fn, self._axis(axis), parts[0])
+            case Scan(fn=fn, axis=axis):
+                return Scan(fn, self._axis(axis), parts[0])
+            case Best(axis=axis, into=into, of=of, at=at):
+                return Best(self._axis(axis), self._axis(into), self._axis(of), parts, at)
             case Input(name=name, order=order, dtype=dtype):
                 return Input(self._tensor(name), self._order(order), dtype)
             case Scalar(name=name, dtype=dtype):
@@ -210,6 +221,13 @@ class _Renaming:
             return self.axes[axis]
         cut = split_axis(axis)
         return axis if cut is None else part_axis(self.axes.get(cut, cut))
+
+    def _fixed(self, sizes: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        return tuple((self._axis(a), n) for a, n in sizes)
+
+    def _listed(self, listed: Listed) -> Listed:
+        into, of = self._axis(listed.into), self._axis(listed.of)
+        return Listed(into, of, self._carry(listed.other), listed.at)
 
     def _place(self, place: Place) -> Place:
         return Pack(self._axis(place.into)) if isinstance(place, Pack) else place
@@ -248,6 +266,7 @@ class _Renaming:
                 self.node(c.term),
                 tuple(Move(self._carry(m.source), self.node(m.factor)) for m in c.moves),
                 c.action,
+                c.listed and self._listed(c.listed),
             )
             for c in walk.carries
         )
@@ -259,6 +278,7 @@ class _Renaming:
             self._bounds(walk.stop),
             walk.reverse,
             walk.clear and self._clear(walk.clear),
+            tuple(self._walk(w) for w in walk.inner),
         )
 
     def _block(self, block: BlockGraph) -> BlockGraph:

@@ -195,17 +195,59 @@ class Reduce(Node):
     arg: Node
 
     def __post_init__(self) -> None:
-        if not self.fn.is_fold:
-            raise IllTyped(f"{self.fn.symbol} is no fold, so it cannot reduce an axis")
-        if self.axis not in self.arg.axes:
-            raise IllTyped(
-                f"no axis {self.axis!r} to fold over; the value has {' '.join(self.arg.axes)!r}"
-            )
-        if self.arg.kind is Kind.BOOL:
-            raise IllTyped(f"{self.fn.symbol} folds numbers, not truth values")
+        _check_folded(self.fn, self.axis, self.arg)
         self._complete(
             set(self.arg.axes) - {self.axis}, self.arg.kind, self.fn.symbol, self.axis, self.arg.key
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan(Node):
+    """``arg`` folded along an axis up to each position, that position included. Axes: ``arg``'s.
+
+    In a block graph the scan along a walked axis is that of the tile in hand: it starts anew
+    with every tile, and what came before is the old state of a carry.
+    """
+
+    fn: Fn
+    axis: str
+    arg: Node
+
+    def __post_init__(self) -> None:
+        _check_folded(self.fn, self.axis, self.arg)
+        self._complete(set(self.arg.axes), self.arg.kind, self.fn.symbol, self.axis, self.arg.key)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best(Node):
+    """The best of several candidates, ranked along the axis ``into``: a fold on pairs.
+
+    ``args``: pairs of a value and its position, flat. The candidates are the pairs along ``axis``,
+    and along ``into`` where one varies over that (it is a list of this kind). Largest values come
+    first, of equal ones the lowest position. Where there are fewer candidates than ranks, the
+    value is -inf and the position ``size(of)``; where a candidate is NaN, all values are NaN and
+    all positions ``size(of)``. ``at``: the value is the positions rather than the values.
+    """
+
+    axis: str
+    into: str
+    of: str
+    args: tuple[Node, ...]
+    at: bool = False
+
+    def __post_init__(self) -> None:
+        axes = {a for arg in self.args for a in arg.axes}
+        if not self.args or len(self.args) % 2:
+            raise IllTyped("a list of the best is made of pairs of a value and a position")
+        if self.axis == self.into or self.axis not in axes:
+            raise IllTyped(f"no axis {self.axis!r} whose best could be ranked along {self.into!r}")
+        if any(n.kind is not Kind.REAL for n in self.args[::2]):
+            raise IllTyped("the best of reals are ranked, not of whole numbers or truth values")
+        if any(n.kind is not Kind.INT for n in self.args[1::2]):
+            raise IllTyped("a position is a whole number")
+        kind = Kind.INT if self.at else Kind.REAL
+        facts = (self.axis, self.into, self.of, self.at, *keys(self.args))
+        self._complete((axes - {self.axis}) | {self.into}, kind, *facts)
 
 
 Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole
@@ -214,6 +256,15 @@ Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole
 def keys(nodes: tuple[Node, ...]) -> list[str]:
     """The keys of ``nodes``, in order."""
     return [n.key for n in nodes]
+
+
+def _check_folded(fn: Fn, axis: str, arg: Node) -> None:
+    if not fn.is_fold:
+        raise IllTyped(f"{fn.symbol} is no fold, so it cannot reduce an axis")
+    if axis not in arg.axes:
+        raise IllTyped(f"no axis {axis!r} to fold over; the value has {' '.join(arg.axes)!r}")
+    if arg.kind is Kind.BOOL:
+        raise IllTyped(f"{fn.symbol} folds numbers, not truth values")
 
 
 def _check_dtype(name: str, dtype: str | None) -> None:

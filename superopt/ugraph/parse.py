@@ -15,22 +15,19 @@ from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
-from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Listed
 from superopt.ugraph.levels import Move
-from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
-from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
-from superopt.ugraph.levels import Whole
 from superopt.ugraph.lines import NAME
 from superopt.ugraph.lines import NUMBER
 from superopt.ugraph.lines import Line
 from superopt.ugraph.lines import lines
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Index
@@ -40,8 +37,11 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
+from superopt.ugraph.parse_parts import read_config
+from superopt.ugraph.parse_parts import read_place
 from superopt.ugraph.scalar import BY_SYMBOL
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
@@ -50,12 +50,9 @@ from superopt.ugraph.scalar import Fn
 Parsed = Node | Program | BlockGraph | KernelGraph | Config
 G = TypeVar("G", bound=Parsed)
 
-_PLACES: dict[str, Place] = {
-    "Grid": Grid(),
-    "Loop": Loop(),
-    "Split": Split(),
-    "Whole": Whole(),
-}
+BEST, BEST_AT = "best", "best_at"  # lists of the best, and of where they are
+_LISTS = ("listed", "places")  # a carry that keeps the one, or the other
+SCAN = "scan_"  # stands before the name of a fold: its prefixes along the axis
 
 
 def parse(text: str) -> Parsed:
@@ -102,7 +99,7 @@ class _Reader:
             case "kernel":
                 return self._block()
             case "config":
-                return self._config()
+                return read_config(self._header("config"))
             case "node":
                 line.expect("node")
                 return self._last(line)
@@ -149,19 +146,30 @@ class _Reader:
     def _program(self) -> Program:
         name = self._name_line(self._header("program"))
         params = self._params()
+        fixed = self._fixed()
         outputs = tuple(self._stores("output", 0))
-        return Program(name, params, outputs)
+        return Program(name, params, outputs, fixed)
+
+    def _fixed(self) -> tuple[tuple[str, int], ...]:
+        found: list[tuple[str, int]] = []
+        while line := self._is("fixed", 0):
+            axis = line.name()
+            line.expect("=")
+            found.append((axis, line.integer()))
+            line.end()
+        return tuple(found)
 
     def _kernels(self) -> KernelGraph:
         name = self._name_line(self._header("kernels"))
         params = self._params()
+        fixed = self._fixed()
         outputs: list[str] = []
         while line := self._is("output", 0):
             outputs.append(self._name_line(line))
         kernels: list[BlockGraph] = []
         while (line := self._next()) is not None and line.peek() == "kernel":
             kernels.append(self._block())
-        return KernelGraph(name, params, tuple(outputs), tuple(kernels))
+        return KernelGraph(name, params, tuple(outputs), tuple(kernels), fixed)
 
     def _params(self) -> tuple[Input | Scalar, ...]:
         found: list[Input | Scalar] = []
@@ -185,27 +193,15 @@ class _Reader:
         self._header("kernel")
         places: list[tuple[str, Place]] = []
         while line := self._is("place", 1):
-            places.append((line.name(), self._place(line)))
+            places.append((line.name(), read_place(line)))
             line.end()
         order: list[Turn] = []
         if line := self._is("order", 1):
             while line.peek():
                 order.append(self._turn(line))
-        walks: list[Walk] = []
-        while line := self._is("walk", 1):
-            walks.append(self._walk(line))
+        walks = self._walks(1)
         stores = tuple(self._stores("store", 1))
-        return BlockGraph(tuple(places), tuple(walks), stores, tuple(order))
-
-    def _place(self, line: Line) -> Place:
-        word = line.name()
-        if word == "Pack":
-            return Pack(line.name())
-        if word not in _PLACES:
-            line.fail(f"unknown place {word!r}; known: {', '.join((*_PLACES, 'Pack'))}")
-        if word == "Grid" and line.accept("untiled"):
-            return Grid(tiled=False)
-        return _PLACES[word]
+        return BlockGraph(tuple(places), walks, stores, tuple(order))
 
     def _turn(self, line: Line) -> Turn:
         if not line.accept("reverse", "("):
@@ -214,21 +210,29 @@ class _Reader:
         line.expect(")")
         return Turn(axis, reverse=True)
 
-    def _walk(self, line: Line) -> Walk:
+    def _walks(self, depth: int) -> tuple[Walk, ...]:
+        found: list[Walk] = []
+        while line := self._is("walk", depth):
+            found.append(self._walk(line, depth + 1))
+        return tuple(found)
+
+    def _walk(self, line: Line, depth: int) -> Walk:
+        """A walk whose parts stand at ``depth``."""
         axis = line.name()
         start = self._bounds(line) if line.accept("from") else ()
         stop = self._bounds(line) if line.accept("to") else ()
         reverse = line.accept("backwards")
         line.end()
-        clear = self._clear()
+        clear = self._clear(depth)
+        inner = self._walks(depth)
         carries: list[Carry] = []
-        while header := self._is("carry", 2):
-            carries.append(self._carry(header))
-        stores = tuple(self._stores("store", 2))
-        return Walk(axis, tuple(carries), stores, start, stop, reverse, clear)
+        while header := self._is("carry", depth):
+            carries.append(self._carry(header, depth))
+        stores = tuple(self._stores("store", depth))
+        return Walk(axis, tuple(carries), stores, start, stop, reverse, clear, inner)
 
-    def _clear(self) -> Clear | None:
-        if (line := self._is("clear", 2)) is None:
+    def _clear(self, depth: int) -> Clear | None:
+        if (line := self._is("clear", depth)) is None:
             return None
         start = self._bounds(line) if line.accept("from") else ()
         stop = self._bounds(line) if line.accept("to") else ()
@@ -263,41 +267,33 @@ class _Reader:
             return line.name(), 1
         return None
 
-    def _carry(self, line: Line) -> Carry:
+    def _carry(self, line: Line, depth: int) -> Carry:
         name, over = line.name(), []
         line.expect("over")
-        while not (line.peek() == "by" and line.peek(2) in ("of", "moved")):
+        while not (line.peek() == "by" and line.peek(2) in ("of", "moved", *_LISTS)):
             over.append(line.name())
         line.expect("by")
         fold = self._function(line)
         action = self._function(line) if line.accept("moved", "by") else Fn.MUL
+        listed = self._listed(line) if line.peek() in _LISTS else None
         line.expect("of")
         term = self._expression(line)
         line.end()
         moves: list[Move] = []
-        while header := self._is("move", 3):
+        while header := self._is("move", depth + 1):
             source = header.name()
             header.expect("with")
             moves.append(Move(source, self._expression(header)))
             header.end()
-        return Carry(name, tuple(over), fold, term, tuple(moves), action)
+        return Carry(name, tuple(over), fold, term, tuple(moves), action, listed)
 
-    def _config(self) -> Config:
-        line = self._header("config")
-        tiles: list[tuple[str, int]] = []
-        while not line.accept("|"):
-            axis = line.name()
-            line.expect("=")
-            tiles.append((axis, line.integer()))
-        numbers = []
-        for word in ("parts", "warps", "stages"):
-            line.expect(word, "=")
-            numbers.append(line.integer())
-        parts, warps, stages = numbers
-        descriptors = line.accept("descriptors")
-        group = line.integer() if line.accept("group", "=") else 1
-        line.end()
-        return Config(tuple(tiles), parts, warps, stages, descriptors, group)
+    def _listed(self, line: Line) -> Listed:
+        at = line.name() == _LISTS[1]
+        axes = self._axes(line)
+        if len(axes) != 2:
+            line.fail("a list has an axis for the ranks and one for the positions")
+        line.expect("with")
+        return Listed(*axes, line.name(), at)
 
     def _function(self, line: Line) -> Fn:
         word = line.name()
@@ -353,11 +349,21 @@ class _Reader:
         name, order, dtype = self._tensor(line)
         if dtype is not None or not line.accept("("):
             return Input(name, order, dtype)
-        if name not in BY_SYMBOL or len(order) != 1:
+        if name in (BEST, BEST_AT) and len(order) == 3:
+            return Best(*order, self._arguments(line), name == BEST_AT)
+        fold = name.removeprefix(SCAN)
+        if fold not in BY_SYMBOL or len(order) != 1:
             line.fail(f"{name!r} over {len(order)} axes is no fold")
         arg = self._node(line)
         line.expect(")")
-        return Reduce(BY_SYMBOL[name], order[0], arg)
+        return (Reduce if fold == name else Scan)(BY_SYMBOL[fold], order[0], arg)
+
+    def _arguments(self, line: Line) -> tuple[Node, ...]:
+        args = [self._node(line)]
+        while line.accept(","):
+            args.append(self._node(line))
+        line.expect(")")
+        return tuple(args)
 
     def _called(self, line: Line) -> Node:
         word = line.name()
@@ -372,10 +378,7 @@ class _Reader:
                 carry, over = line.name(), self._axes(line)
                 node = State(carry, over, word.startswith("old"), word.endswith("_int"))
             case _ if word in BY_SYMBOL:
-                args = [self._node(line)]
-                while line.accept(","):
-                    args.append(self._node(line))
-                node = Map(BY_SYMBOL[word], tuple(args))
+                return Map(BY_SYMBOL[word], self._arguments(line))
             case _:
                 line.fail(f"unknown function {word!r}")
         line.expect(")")

@@ -8,10 +8,12 @@ program, or once per tile of a walk (what does not vary over a walk is hoisted o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
-from enum import Enum
 
+from superopt.ugraph.absorbed import Fold
+from superopt.ugraph.absorbed import absorbed
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.levels import BlockGraph
@@ -19,67 +21,24 @@ from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import masked
+from superopt.ugraph.moved import moved
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.steps import Region
+from superopt.ugraph.steps import Step
+from superopt.ugraph.steps import What
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
-
-class What(Enum):
-    """The kinds of steps."""
-
-    LOAD = "load"
-    POINT = "point"
-    FOLD = "fold"
-    PRODUCT = "product"
-    STORE = "store"
-    HELD = "held"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step. ``work``: the axes whose tile lengths multiply to its elements (for a product,
-    all three; for a load or store, the tensor's axes). ``plain``, ``special``: operations per
-    element. ``result``: axes of the value that it leaves in registers (None: it leaves none).
-    ``frees``: earlier steps of the region whose values nothing needs after this one.
-    ``computed``: of a product, whether its left operand is computed from loaded values alone (that
-    of another product already lies as a matrix instruction wants it).
-    ``masks``: it is part of a mask that clear tiles of its walk do without.
-    """
-
-    what: What
-    work: tuple[str, ...]
-    plain: int = 0
-    special: int = 0
-    result: tuple[str, ...] | None = None
-    tensor: str = ""
-    dtype: str | None = None
-    frees: tuple[int, ...] = ()
-    computed: bool = False
-    masks: bool = False
-
-
-@dataclass(frozen=True)
-class Region:
-    """Steps that run together: per tile of ``walk`` (its number), or once (None).
-
-    ``held``: axes of values that stay in registers all along. ``operands``: axes and dtype of
-    tensors that a matrix product reads from shared memory and that are loaded once.
-    ``computed``: axes of right operands that are computed, and so go to their product through
-    shared memory (a left one stays in registers).
-    """
-
-    walk: int | None
-    steps: tuple[Step, ...]
-    held: tuple[tuple[str, ...], ...] = ()
-    operands: tuple[tuple[tuple[str, ...], str | None], ...] = ()
-    computed: tuple[tuple[str, ...], ...] = ()
+SCAN = 12  # operations per element of a scan of a tile: steps that double its reach
 
 
 @dataclass(frozen=True)
@@ -141,12 +100,23 @@ class _Reader:
             return p.read
         return children(node)
 
-    def moved(self, left: Node) -> bool:
-        """Whether a left operand has to be brought into the order of a matrix instruction."""
-        if isinstance(left, Input):
-            return False
-        folds = [n for n in self.topo([left]) if isinstance(n, Reduce)]
-        return not any(self.product(n.fn, n.axis, n.arg) for n in folds)
+    def fold(self, product: _Product) -> Step:
+        """The step that computes ``product``, without what it leaves."""
+        row, _, depth = product.axes
+        read = moved(
+            product.left,
+            (row, depth),
+            self.elements,
+            lambda n: self.product(n.fn, n.axis, n.arg),
+        )
+        last = {self.host.get(n.order[-1], n.order[-1]) for n in read}
+        return Step(
+            What.PRODUCT,
+            self.elements(product.axes),
+            dtype=product.dtype,
+            computed=bool(read),
+            across=row in last,
+        )
 
     def topo(self, roots: Iterable[Node]) -> list[Node]:
         """The nodes that are computed for ``roots``, arguments before users."""
@@ -162,22 +132,51 @@ def profile(block: BlockGraph) -> Profile:
     """The steps of ``block``, one of ``split.launches``."""
     reader = _Reader(block)
     once: list[Node] = []  # roots of what runs once per program
-    regions = [_walk_region(reader, i, w, once) for i, w in enumerate(block.walks)]
+    regions: list[Region] = []
+    for walk in block.walks:
+        regions += _nest(reader, len(regions), walk, once)
     once += [s.value for s in block.stores]
     regions.append(_region(reader, None, once, (), block.stores, set(reader.topo(once)), ()))
     dots = {a for p in reader.known.values() if p for a in p.axes}
     return Profile(block, tuple(regions), tuple(a for a, _ in block.places if a in dots))
 
 
-def _walk_region(reader: _Reader, number: int, walk: Walk, once: list[Node]) -> Region:
-    """The steps per tile of ``walk``; what it reads but need not repeat is added to ``once``."""
-    roots: list[Node] = []
+def _nest(reader: _Reader, first: int, walk: Walk, once: list[Node]) -> list[Region]:
+    """The regions of ``walk`` and those inside it, numbered from ``first``.
+
+    What inner walks do not repeat is done once for each tile around them; what is kept there stays
+    while they run.
+    """
+    read: list[Node] = []
+    inner = [_walk_region(reader, first + i, w, read) for i, w in enumerate(walk.inner)]
+    number = first + len(inner)
+    outer = _walk_region(reader, number, walk, once, read)
+    found = [
+        replace(
+            region,
+            held=(*region.held, *outer.held),
+            operands=(*region.operands, *outer.operands),
+            around=number,
+        )
+        for region in inner
+    ]
+    return [*found, replace(outer, outer=bool(inner))]
+
+
+def _walk_region(
+    reader: _Reader, number: int, walk: Walk, once: list[Node], inside: Sequence[Node] = ()
+) -> Region:
+    """The steps per tile of ``walk``; what it reads but need not repeat is added to ``once``.
+
+    ``inside``: what its inner walks read of it.
+    """
+    roots: list[Node] = [*inside]
     for carry in walk.carries:
         product = reader.product(carry.fold, walk.axis, carry.term)
         roots += product.read if product else [carry.term]
         roots += [m.factor for m in carry.moves]
     roots += [s.value for s in walk.stores]
-    own = {c.name for c in walk.carries}
+    own = {c.name for w in walk.nest for c in w.carries}
     moving: set[Node] = set()
     for node in reader.topo(roots):
         below = reader.below(node)
@@ -208,7 +207,9 @@ def _region(
     order = [n for n in reader.topo(roots) if n in inside]
     asked = masked(walk) if walk is not None and walk.clear is not None else frozenset()
     feeds, used = _feeds(reader, order, carries, walk)
-    rights = _rights(reader, order, carries, walk)
+    folds = _folds(order, carries, walk)
+    rights = dict.fromkeys(p.right for f in folds if (p := reader.product(*f)) is not None)
+    free = absorbed([f for f in folds if not reader.product(*f)], order, roots, reader.below)
     added = _added(reader, order, [s.value for s in stores])
     used.update(s.value for s in stores)
     steps: list[Step] = []
@@ -219,6 +220,7 @@ def _region(
             step = replace(step, masks=True)
         if step is not None:
             at[node] = len(steps)
+            step = replace(step, plain=0) if node in free else step
             steps.append(replace(step, result=None) if node in added else step)
     last: dict[Node, int] = {}
     for node in order:
@@ -296,14 +298,10 @@ def _feeds(
     return feeds, used
 
 
-def _rights(
-    reader: _Reader, order: list[Node], carries: tuple[Carry, ...], walk: Walk | None
-) -> dict[Node, None]:
-    """The right operands of the region's matrix products."""
+def _folds(order: list[Node], carries: tuple[Carry, ...], walk: Walk | None) -> list[Fold]:
+    """All folds of the region."""
     folds = [(n.fn, n.axis, n.arg) for n in order if isinstance(n, Reduce)]
-    folds += [(c.fold, walk.axis, c.term) for c in carries if walk is not None]
-    found = [reader.product(*fold) for fold in folds]
-    return {p.right: None for p in found if p is not None}
+    return folds + [(c.fold, walk.axis, c.term) for c in carries if walk is not None]
 
 
 def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
@@ -316,12 +314,13 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
             return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
         case Reduce(fn=fn, axis=axis, arg=arg):
             if product := reader.product(fn, axis, arg):
-                work = reader.elements(product.axes)
-                computed = reader.moved(product.left)
-                return Step(
-                    What.PRODUCT, work, result=result, dtype=product.dtype, computed=computed
-                )
+                return replace(reader.fold(product), result=result)
             return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
+        case Scan(arg=arg):
+            return Step(What.FOLD, reader.elements(arg.axes), plain=SCAN, result=result)
+        case Best(args=args):
+            work = {a: None for arg in args for a in arg.axes} | {node.into: None}
+            return Step(What.FOLD, reader.elements(work), plain=2, result=result)
         case State() if not node.old:
             return Step(What.HELD, (), result=result)
         case _:
@@ -334,9 +333,7 @@ def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None)
     own = len(carry.moves) + max(0, len(carry.moves) - 1) + (0 if product else 1)
     own += product is not None and product.after is not None
     if product:
-        computed = reader.moved(product.left)
-        work = reader.elements(product.axes)
-        fold = Step(What.PRODUCT, work, dtype=product.dtype, computed=computed)
+        fold = reader.fold(product)
     else:
         work = (*kept, walk.axis) if walk.axis not in kept else kept
         fold = Step(What.FOLD, work, plain=1)

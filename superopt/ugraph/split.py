@@ -6,6 +6,8 @@ axis ``n`` are positions of a new axis ``n.part``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
@@ -18,7 +20,9 @@ from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.scans import acting
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
@@ -61,7 +65,8 @@ def _expand(block: BlockGraph, axis: str, prefix: str) -> list[BlockGraph]:
         places=((part, Grid(tiled=False)), *block.places),
         walks=(walk,),
         stores=tuple(partials.values()),
-        order=(*block.order, Turn(part)),
+        # What an inner walk reads is shared by programs of one part, which then run side by side.
+        order=(Turn(part), *block.order) if walk.inner else (*block.order, Turn(part)),
     )
     return [parts, _combination(block, walk, axis, partials)]
 
@@ -72,8 +77,11 @@ def _combination(
     """The kernel that folds the parts' states and finishes ``block``'s stores."""
     part = part_axis(axis)
     totals: dict[Node, Node] = {}  # State (new) -> its value over all parts
+    acts = acting(walk)
     for carry in walk.carries:
-        totals[carry.state] = combined(carry, walk.components, partials, totals, part)
+        totals[carry.state] = combined(
+            carry, walk.components, partials, totals, part, acts[carry.name]
+        )
     places = tuple((a, p) for a, p in block.places if a != axis)
     stores = tuple(
         Store(s.name, s.order, s.dtype, substitute(s.value, totals)) for s in block.stores
@@ -89,13 +97,21 @@ def combined(
     partials: dict[str, Store],
     totals: dict[Node, Node],
     part: str,
+    acts: Collection[str] = (),
 ) -> Node:
     """``carry`` over all parts: each part's state is moved to the common producers, then folded.
 
-    This is the *reference* shape of combination: every part moves from its own producer
-    value to the final one.
+    In the *reference* shape of combination every part moves from its own producer value to the
+    final one. Of producers that *act* it moves from their fold over all parts up to it: only
+    what comes behind a part acts on its state.
     """
+    if carry.listed is not None:
+        halves = carry.pair(components)
+        return carry.best(part, tuple(partials[c.name].as_input() for c in halves))
     by: dict[Node, Node] = dict(totals)
     for name, store in partials.items():
-        by[components[name].old] = store.as_input()
+        value: Node = store.as_input()
+        if name in acts:
+            value = Scan(components[name].fold, part, value)
+        by[components[name].old] = value
     return Reduce(carry.fold, part, substitute(carry.kept(components), by))

@@ -37,6 +37,8 @@ def _walk(walk: Walk, split: list[str]) -> str:
         words.append(f"with {len(walk.carries)} carries, {repaired} repaired")
     if walk.stores:
         words.append("that stores")
+    if walk.inner:
+        words.append(f"around a {', a '.join(_walk(w, split) for w in walk.inner)}")
     return " ".join(words)
 
 

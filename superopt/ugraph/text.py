@@ -41,6 +41,7 @@ from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Index
@@ -50,8 +51,12 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
+from superopt.ugraph.parse import BEST
+from superopt.ugraph.parse import BEST_AT
+from superopt.ugraph.parse import SCAN
 from superopt.ugraph.parse import Parsed
 from superopt.ugraph.parse import parse
 from superopt.ugraph.scalar import Fn
@@ -125,6 +130,20 @@ class _Writer:
 
 def _node(node: Node, parts: list[str]) -> str:
     match node:
+        case Reduce(fn=fn, axis=axis):
+            return f"{fn.symbol}[{axis}]({parts[0]})"
+        case Scan(fn=fn, axis=axis):
+            return f"{SCAN}{fn.symbol}[{axis}]({parts[0]})"
+        case Best(axis=axis, into=into, of=of, at=at):
+            return f"{BEST_AT if at else BEST}[{axis} {into} {of}]({', '.join(parts)})"
+        case Map(fn=fn):
+            return f"{fn.symbol}({', '.join(parts)})"
+        case _:
+            return _leaf(node)
+
+
+def _leaf(node: Node) -> str:
+    match node:
         case Const(value=value):
             return number(value)
         case Named(name=name):
@@ -142,10 +161,6 @@ def _node(node: Node, parts: list[str]) -> str:
             return f"{word}({tensor(carry, over, None)})"
         case Hole(name=name):
             return f"?{name}"
-        case Reduce(fn=fn, axis=axis):
-            return f"{fn.symbol}[{axis}]({parts[0]})"
-        case Map(fn=fn):
-            return f"{fn.symbol}({', '.join(parts)})"
         case _:
             raise TypeError(f"no text for {type(node).__name__}")
 
@@ -164,6 +179,7 @@ def _program(writer: _Writer, program: Program) -> None:
     writer.share([s.value for s in program.outputs])
     writer.line(0, f"program {program.name}")
     _params(writer, program.params)
+    _fixed(writer, program.fixed)
     for store in program.outputs:
         _store(writer, "output", store, 0)
 
@@ -171,6 +187,7 @@ def _program(writer: _Writer, program: Program) -> None:
 def _kernels(writer: _Writer, graph: KernelGraph) -> None:
     writer.line(0, f"kernels {graph.name}")
     _params(writer, graph.params)
+    _fixed(writer, graph.fixed)
     for name in graph.outputs:
         writer.line(0, f"output {name}")
     for index, block in enumerate(graph.kernels):
@@ -179,7 +196,12 @@ def _kernels(writer: _Writer, graph: KernelGraph) -> None:
 
 def _params(writer: _Writer, params: tuple[Input | Scalar, ...]) -> None:
     for param in params:
-        writer.line(0, f"param {_node(param, [])}")
+        writer.line(0, f"param {_leaf(param)}")
+
+
+def _fixed(writer: _Writer, sizes: tuple[tuple[str, int], ...]) -> None:
+    for axis, size in sizes:
+        writer.line(0, f"fixed {axis} = {size}")
 
 
 def _store(writer: _Writer, word: str, store: Store, depth: int) -> None:
@@ -196,7 +218,7 @@ def _block(writer: _Writer, block: BlockGraph, title: str) -> None:
         turns = [f"reverse({t.axis})" if t.reverse else t.axis for t in block.order]
         writer.line(1, f"order {' '.join(turns)}")
     for walk in block.walks:
-        _walk(writer, walk)
+        _walk(writer, walk, 1)
     for store in block.stores:
         _store(writer, "store", store, 1)
 
@@ -215,49 +237,55 @@ def _place(place: Place) -> str:
             return f"Pack {into}"
 
 
-def _walk(writer: _Writer, walk: Walk) -> None:
+def _walk(writer: _Writer, walk: Walk, depth: int) -> None:
+    """A walk; what is in it (``inner`` ones first) stands one level deeper."""
     words = [f"walk {walk.axis}"]
     for word, bounds in (("from", walk.start), ("to", walk.stop)):
         if bounds:
-            words.append(f"{word} {', '.join(_bound(writer, b) for b in bounds)}")
-    writer.line(1, " ".join([*words, *(["backwards"] if walk.reverse else [])]))
+            words.append(f"{word} {', '.join(_bound(writer, b, depth) for b in bounds)}")
+    writer.line(depth, " ".join([*words, *(["backwards"] if walk.reverse else [])]))
     if walk.clear is not None:
-        _clear(writer, walk.clear)
+        _clear(writer, walk.clear, depth + 1)
+    for inner in walk.inner:
+        _walk(writer, inner, depth + 1)
     for carry in walk.carries:
-        _carry(writer, carry)
+        _carry(writer, carry, depth + 1)
     for store in walk.stores:
-        _store(writer, "store", store, 2)
+        _store(writer, "store", store, depth + 1)
 
 
-def _clear(writer: _Writer, clear: Clear) -> None:
+def _clear(writer: _Writer, clear: Clear, depth: int) -> None:
     words = ["clear"]
     for word, bounds in (("from", clear.start), ("to", clear.stop)):
         if bounds:
-            words.append(f"{word} {', '.join(_bound(writer, b) for b in bounds)}")
+            words.append(f"{word} {', '.join(_bound(writer, b, depth - 1) for b in bounds)}")
     if clear.conditions:
-        texts = [writer.expression(c, 2) for c in clear.conditions]
+        texts = [writer.expression(c, depth) for c in clear.conditions]
         words.append(f"of {', '.join(texts)}")
-    writer.line(2, " ".join(words))
+    writer.line(depth, " ".join(words))
 
 
-def _bound(writer: _Writer, bound: Bound) -> str:
+def _bound(writer: _Writer, bound: Bound, depth: int) -> str:
     parts = [_term(axis, coefficient) for axis, coefficient in bound.terms]
-    return " + ".join([*parts, writer.expression(bound.offset, 1)])
+    return " + ".join([*parts, writer.expression(bound.offset, depth)])
 
 
 def _term(axis: str, coefficient: int) -> str:
     return axis if coefficient == 1 else f"{coefficient}*{axis}"
 
 
-def _carry(writer: _Writer, carry: Carry) -> None:
-    term = writer.expression(carry.term, 2)
-    factors = [writer.expression(m.factor, 2) for m in carry.moves]
+def _carry(writer: _Writer, carry: Carry, depth: int) -> None:
+    term = writer.expression(carry.term, depth)
+    factors = [writer.expression(m.factor, depth) for m in carry.moves]
     over = " ".join(["over", *carry.over])
     moved = carry.moves or carry.action is not Fn.MUL
     how = f"by {carry.fold.symbol}" + (f" moved by {carry.action.symbol}" if moved else "")
-    writer.line(2, f"carry {carry.name} {over} {how} of {term}")
+    if carry.listed is not None:
+        kept = "places" if carry.listed.at else "listed"
+        how += f" {kept}[{' '.join(carry.listed.axes)}] with {carry.listed.other}"
+    writer.line(depth, f"carry {carry.name} {over} {how} of {term}")
     for move, factor in zip(carry.moves, factors, strict=True):
-        writer.line(3, f"move {move.source} with {factor}")
+        writer.line(depth + 1, f"move {move.source} with {factor}")
 
 
 def _config(config: Config) -> str:
@@ -265,4 +293,5 @@ def _config(config: Config) -> str:
     numbers = f"parts={config.parts} warps={config.warps} stages={config.stages}"
     how = "descriptors" if config.descriptors else ""
     group = f"group={config.group}" if config.group != 1 else ""
-    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group]))
+    after = "dependent" if config.dependent else ""
+    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group, after]))

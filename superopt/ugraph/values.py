@@ -15,8 +15,10 @@ from fractions import Fraction
 from typing import Generic
 
 from superopt.errors import IllTyped
+from superopt.ugraph.best import ranked
 from superopt.ugraph.domain import A
 from superopt.ugraph.domain import Domain
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -25,6 +27,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
@@ -56,6 +59,7 @@ class Scope(Generic[A]):
     ``values`` is filled as nodes are asked for, so that each is computed once. A scope may lie
     inside another (a tile inside a program): a node outside ``own`` has the outer one's value.
     ``region`` holds no range for an axis that is walked elsewhere: such a node has no value.
+    ``before``: what scans go on from, the old state of a carry.
     """
 
     domain: Domain[A]
@@ -65,6 +69,7 @@ class Scope(Generic[A]):
     tensors: Mapping[Node, A] = field(default_factory=dict)
     outer: Scope[A] | None = None
     own: frozenset[Node] = frozenset()
+    before: Mapping[Node, Node] = field(default_factory=dict)
 
     def of(self, node: Node) -> A:
         """The value of ``node`` here."""
@@ -94,14 +99,8 @@ class Scope(Generic[A]):
 
     def _compute(self, node: Node) -> A:
         match node:
-            case Const(value=value):
-                return self.domain.constant(value)
-            case Named(name=name):
-                return self.domain.named(name)
-            case Size(axis=axis):
-                return self.domain.constant(Fraction(size_of(axis, self.sizes)))
-            case Index(axis=axis):
-                return self.domain.integers(*self._range(axis))
+            case Const() | Named() | Size() | Index():
+                return self._known(node)
             case Input() | Scalar() if node in self.tensors:
                 return self._part(node, self.tensors[node])
             case Map(fn=fn, args=args):
@@ -112,12 +111,31 @@ class Scope(Generic[A]):
                     left, right = (self._aligned(a, arg.axes) for a in product)
                     return self.domain.contract(left, right, dim)
                 return self.domain.fold(fn, self.values[arg], dim)
+            case Scan(fn=fn, axis=axis, arg=arg):
+                found = scanned(self.domain, fn, self.values[arg], arg.axes.index(axis))
+                if (before := self.before.get(node)) is None:
+                    return found
+                return self.domain.apply(fn, [self._aligned(before, node.axes), found])
+            case Best(of=of):
+                return ranked(self.domain, node, self.values, self.lengths, size_of(of, self.sizes))
             case State(carry=carry, old=old):
                 raise IllTyped(
                     f"the {'old' if old else 'new'} state of {carry!r} is read too early"
                 )
             case _:
                 raise IllTyped(f"nothing is known about the value of {node!r}")
+
+    def _known(self, node: Const | Named | Size | Index) -> A:
+        """The value of what is known without any tensor."""
+        match node:
+            case Const(value=value):
+                return self.domain.constant(value)
+            case Named(name=name):
+                return self.domain.named(name)
+            case Size(axis=axis):
+                return self.domain.constant(Fraction(size_of(axis, self.sizes)))
+            case Index(axis=axis):
+                return self.domain.integers(*self._range(axis))
 
     def _part(self, node: Node, tensor: A) -> A:
         """The part of a whole tensor that lies in the region."""
@@ -143,6 +161,21 @@ def factors(node: Node) -> tuple[Node, Node] | None:
 def operands(node: Node) -> tuple[Node, ...]:
     """The nodes whose values ``node`` is computed from."""
     return factors(node) or children(node)
+
+
+def scanned(domain: Domain[A], fn: Fn, value: A, dim: int) -> A:
+    """``value`` folded along dimension ``dim`` up to each position, which is included.
+
+    By doubling: after each step a position holds the fold of twice as many that end there.
+    """
+    length, step = domain.shape(value)[dim], 1
+    while step < length:
+        before = domain.slice(value, dim, 0, length - step)
+        after = domain.slice(value, dim, step, length)
+        head = domain.slice(value, dim, 0, step)
+        value = domain.join([head, domain.apply(fn, [before, after])], dim)
+        step *= 2
+    return value
 
 
 def varying(roots: Iterable[Node], axes: Iterable[str], carries: Iterable[str]) -> frozenset[Node]:

@@ -7,17 +7,19 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes that ``node`` reads directly."""
     match node:
-        case Map(args=args):
+        case Map(args=args) | Best(args=args):
             return args
-        case Reduce(arg=arg):
+        case Reduce(arg=arg) | Scan(arg=arg):
             return (arg,)
         case _:
             return ()
@@ -49,6 +51,10 @@ def rebuild(node: Node, parts: tuple[Node, ...]) -> Node:
             return Map(fn, parts)
         case Reduce(fn=fn, axis=axis):
             return Reduce(fn, axis, parts[0])
+        case Scan(fn=fn, axis=axis):
+            return Scan(fn, axis, parts[0])
+        case Best(axis=axis, into=into, of=of, at=at):
+            return Best(axis, into, of, parts, at)
         case _:
             return node
 

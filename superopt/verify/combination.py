@@ -6,6 +6,10 @@ Associative: a segment of three is moved to the common producers in one or two m
 move distribute. (What the producers' own joins are is said by their folds or by their own
 repairs.) The unit is shown here on reachable states, where an extremum at its own unit means that
 what moves with it is at its own.
+
+Where prefixes of a producer are read, its total *acts*: the right one of two segments stands at the
+joined total, the left one moves there. Then joining is not commutative; that it is associative is
+shown by itself, and so is that the terms of a segment do not depend on the sum before it.
 """
 
 from __future__ import annotations
@@ -25,10 +29,14 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scans import acting
+from superopt.ugraph.scans import behind
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 from superopt.verify.equality import both
 from superopt.verify.standing import Standing
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
@@ -41,16 +49,36 @@ class Combination:
         self.repair = standing.repair
         self.walk = standing.walk
         self.final = standing.final
+        self.acting = acting(self.walk)
 
     def judge(self, composition: Verdict, endomorphism: Verdict) -> Verdict:
         """The obligation, of which two others are parts."""
+        acts = {p for c in self.repair.components for p in self.acting[c.name]}
+        found = [composition, endomorphism, *self._relative()]
+        relative = all(isinstance(v, Proved | Sampled) for v in found[2:])
+        if not relative and not self.standing.split:
+            return Proved("the walk is in one part, and in order")
         a = self.segment(0)
         units = {c.name: self._unit(c) for c in self._carries()}
-        found = [composition, endomorphism]
+        if acts:
+            b, last = self.segment(1), self.segment(2)
+            left = self.joined(self.joined(a, b), last)
+            right = self.joined(a, self.joined(b, last))
+            found += [self.same(left[c.name], right[c.name]) for c in self.repair.components]
         for carry in self.repair.components:
             for joined in (self.joined(units, a), self.joined(a, units)):
                 found.append(self.same(joined[carry.name], a[carry.name]))
         return both(found)
+
+    def _relative(self) -> Iterator[Verdict]:
+        """A part knows its prefixes but for the sum before it, which changes no term."""
+        for carry in self.repair.components:
+            by: dict[Node, Node] = {}
+            for scan, p in behind([carry.term], self.walk.axis, self.walk.carries).items():
+                before = State(f"{p.name}.before", p.over, whole=p.state.whole)
+                by |= {n: Map(p.fold, (before, n)) for n in (scan, p.state)}
+            if by:
+                yield self.standing.equal(substitute(carry.term, by), carry.term)
 
     def _unit(self, carry: Carry) -> Node:
         """The state of an empty segment, with those of its axes that moves fold over."""
@@ -133,7 +161,8 @@ class Combination:
         components = self.walk.components
         for carry in self._carries():
             ends: list[Node] = []
-            for segment in (left, right):
+            acts = self.acting[carry.name]
+            for segment in (left, {**right, **{n: total[n] for n in acts if n in total}}):
                 by: dict[Node, Node] = {components[n].old: v for n, v in segment.items()}
                 by |= {components[n].state: v for n, v in total.items()}
                 ends.append(substitute(carry.kept(components), by))

@@ -19,6 +19,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
@@ -49,6 +50,8 @@ def same_value(
     """
     if left is right:
         return Proved("identity")
+    free = _scans([left, right])
+    left, right, *facts = (substitute(n, free) for n in (left, right, *facts))
     if _folds_states([left, right]):
         return _in_fields(left, right, seed)  # the solver takes a fold for one unknown
     shared = _shared(left, right)
@@ -76,6 +79,12 @@ def _shared(left: Node, right: Node) -> dict[Node, Node]:
         free.append({n for n in topo([root]) if isinstance(n, Map) and n not in moving})
     both_have = [n for n in topo([left]) if n in free[0] and n in free[1] and n.kind is Kind.REAL]
     return {n: Input(f"term{i}", n.axes, "fp32") for i, n in enumerate(both_have)}
+
+
+def _scans(nodes: Iterable[Node]) -> dict[Node, Node]:
+    """A tensor for each scan: equal for any prefixes is equal for those that there are."""
+    scans = [n for n in topo(nodes) if isinstance(n, Scan)]
+    return {n: Input(f"scan{i}", n.axes, "fp32") for i, n in enumerate(scans)}
 
 
 def _folds_states(nodes: Iterable[Node]) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from superopt.errors import NoRepair
+from superopt.repair.inner import seen
 from superopt.repair.record import Repair
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import KernelGraph
@@ -76,8 +78,12 @@ def judge(
 
 
 def home(repair: Repair, graph: KernelGraph) -> BlockGraph | None:
-    """The kernel whose walk holds the components of ``repair``."""
-    for block in graph.kernels:
+    """The kernel whose walk holds the components of ``repair``, as repair sees it."""
+    for kernel in graph.kernels:
+        try:
+            block = seen(kernel)
+        except NoRepair:  # a value of an inner walk that is no tensor of numbers has no repair
+            continue
         for walk in block.walks:
             if walk.axis == repair.axis and set(repair.components) <= set(walk.carries):
                 return block

@@ -19,10 +19,12 @@ from superopt.repair.record import to_old
 from superopt.repair.record import words
 from superopt.repair.span import span
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import State
+from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
@@ -37,6 +39,7 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
 Claim = tuple[str, Verdict]
+LOWEST = Const(-INF)
 
 
 def judge_repair(
@@ -96,6 +99,7 @@ class _Judge:
         """A move takes every term of a component from the old ``x`` to the new one."""
         producers = frozenset(c.name for c in self.repair.producers)
         components, action = self.repair.components, self.repair.action
+        off = [Map(Fn.NOT, (c,)) for c in self._term_guards(producers)]
         for i, component in enumerate(components):
             moved: list[Node] = []
             for source, factor in zip(components, self.repair.factors[i], strict=True):
@@ -106,11 +110,11 @@ class _Judge:
                 continue
             total = reduce(lambda a, b: Map(self.repair.fold, (a, b)), moved)
             ends = [c.term for c in components] + [to_old(c.term, producers) for c in components]
-            off = [Map(Fn.NOT, (c,)) for c in self._term_guards(producers)]
-            yield self.equal(total, component.term, (*self.signs([total, *ends]), *off))
-        first = components[0]
-        off = [Map(Fn.NOT, (c,)) for c in self._term_guards(producers)]
-        yield self.equal(first.term, self.repair.term, (*self.signs([first.term]), *off))
+            facts = (*self.signs([total, *ends]), *off)
+            yield self.equal(total, component.term, facts, _masks([total, component.term]))
+        first, term = components[0], self.repair.term
+        facts = (*self.signs([first.term]), *off)
+        yield self.equal(first.term, term, facts, _masks([first.term, term]))
         if self.repair.finalise is not first.state:
             yield Unknown(f"{words(self.repair.finalise)} is not the kept value")
 
@@ -238,3 +242,13 @@ class _Judge:
             if any(n in order for n in states(store.value)):
                 return Unknown(f"{store.name!r} stores a value that still moves")
         return Proved("the structure of the walk")
+
+
+def _masks(terms: list[Node]) -> tuple[Node, ...]:
+    """The tensors among ``terms`` that mask by -inf, as far as they are asked for it."""
+    found: dict[Node, None] = {}
+    for node in topo(terms):
+        match node:
+            case Map(fn=Fn.EQ, args=(a, b)) if LOWEST in (a, b):
+                found |= {n: None for n in (a, b) if isinstance(n, Input)}
+    return tuple(found)

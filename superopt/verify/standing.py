@@ -11,6 +11,7 @@ from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import join
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Split
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -26,8 +27,9 @@ from superopt.verify.verdict import Verdict
 class Standing:
     """``repair`` in ``block``.
 
-    ``walk``: where it stands; ``final``: the carries of earlier walks, by name; ``regions``: what
-    states can be; ``regular``: that, off the points that are guarded.
+    ``walk``: where it stands; ``split``: whether that is cut into parts; ``final``: the carries of
+    earlier walks, by name; ``regions``: what states can be; ``regular``: that, off the points that
+    are guarded.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Standing:
         first = repair.components[0].name
         self.walk = next(w for w in block.walks if first in w.components)
         index = [c.name for c in self.walk.carries].index(first)
+        self.split = isinstance(block.place.get(self.walk.axis), Split)
         walks = block.walks[: block.walks.index(self.walk)]
         self.final = {c.name: c for w in walks for c in w.carries}
         self.regions = Regions(self.walk.carries[:index], tuple(self.final.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from superopt.ugraph.grids import GRIDS
@@ -19,6 +20,7 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.masks import cleared
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -31,8 +33,11 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
+from tests import nested
 from tests import samples as s
 from tests.emit import distances
+from tests.emit import list_cases
+from tests.emit import scan_cases
 from tests.emit.packed_cases import columns_case
 from tests.emit.packed_cases import packed_case
 from tests.emit.packed_cases import packed_window_case
@@ -61,7 +66,17 @@ def causal_case() -> Printed:
 
 def softmax_case() -> Printed:
     sizes = ({"m": 5, "n": 11}, {"m": 4, "n": 8}, {"m": 1, "n": 1}, {"m": 3, "n": 0})
-    return Printed(s.row_softmax(), (s.two_pass_softmax(), whole(s.row_softmax(), ("m",))), sizes)
+    straight = s.two_pass_softmax()
+    (block,) = straight.kernels
+    first, second = block.walks
+    there_and_back = replace(block, walks=(first, replace(second, reverse=True)))
+    graphs = (
+        straight,
+        whole(s.row_softmax(), ("m",)),
+        replace(straight, kernels=(there_and_back,)),
+        replace(straight, kernels=(cleared(there_and_back),)),
+    )
+    return Printed(s.row_softmax(), graphs, sizes)
 
 
 def rms_case() -> Printed:
@@ -69,6 +84,34 @@ def rms_case() -> Printed:
     split = s.rms_linear_one_walk(split=True)  # one of its states lacks a grid axis
     graphs = (s.rms_linear_one_walk(), whole(s.rms_linear(), ("m",)), split)
     return Printed(s.rms_linear(), graphs, sizes)
+
+
+def nested_case() -> Printed:
+    """Walks inside walks: the rows of a matrix product are folded as they come."""
+    program = nested.probabilities()
+    sizes = (
+        {"m": 19, "k": 37, "n": 41},
+        {"m": 16, "k": 32, "n": 32},
+        {"m": 1, "k": 1, "n": 1},
+        {"m": 3, "k": 0, "n": 5},
+    )
+    plain = nested.graph(program, nested.ROWS)
+    return Printed(program, (plain, nested.graph(program, nested.ROWS, ("k", "n"))), sizes)
+
+
+def nested_split_case() -> Printed:
+    """A walk inside one that is split, and inside one that is not."""
+    program = nested.normaliser()
+    sizes = ({"m": 19, "k": 37, "n": 70}, {"m": 16, "k": 32, "n": 96}, {"m": 1, "k": 1, "n": 1})
+    places = (nested.PARTS, nested.ROWS)
+    return Printed(program, tuple(nested.graph(program, p) for p in places), sizes)
+
+
+def nested_wide_case() -> Printed:
+    """Two products in one walk, of which the first one takes a walk itself; a mask around it."""
+    causal = s.attention_delayed(causal=True)
+    graphs = (nested.graph(causal, nested.WIDE), nested.graph(causal, nested.WIDE, ("d",)))
+    return Printed(causal, graphs, ATTENTION_SIZES)
 
 
 def window_case() -> Printed:
@@ -298,6 +341,9 @@ CASES: dict[str, Callable[[], Printed]] = {
     "columns": columns_case,
     "softmax": softmax_case,
     "rms": rms_case,
+    "nested": nested_case,
+    "nested_split": nested_split_case,
+    "nested_wide": nested_wide_case,
     "window": window_case,
     "layer_norm": layer_norm_case,
     "decode": decode_case,
@@ -306,4 +352,8 @@ CASES: dict[str, Callable[[], Printed]] = {
     "kinds": kinds_case,
     "names": names_case,
     "integers": integers_case,
+    "scans": scan_cases.scans_case,
+    "decay": scan_cases.decay_case,
+    "listing": list_cases.listing_case,
+    "ties": list_cases.ties_case,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import traceback
 from dataclasses import replace
@@ -26,6 +27,8 @@ from tests.emit.cases import CASES
 from tests.emit.cases import Printed
 from tests.emit.harness import load
 
+TOUCHES = r"\b(ld|st|atom|red|prefetch|cp)\.[\w.]*global"  # an instruction on device memory
+
 # A full matrix would take minutes: each case once for each target, dtypes in turn.
 TARGETS = ((90, "bf16"), (80, "fp16"), (100, "fp32"))
 
@@ -38,7 +41,7 @@ def build(module: ModuleType, spec: LaunchSpec, capability: int) -> str:
     sixteen = [n for n, t in spec.signature if t.startswith("*") or n in spec.divisible]
     attributes = {(names.index(n),): [["tt.divisibility", 16]] for n in sixteen}
     source = ASTSource(function, dict(spec.signature), dict(spec.constexprs), attributes)
-    options = {"num_warps": spec.warps, "num_stages": spec.stages}
+    options = {"num_warps": spec.warps, "num_stages": spec.stages, "launch_pdl": spec.dependent}
     built = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
     return str(built.asm["ptx"])
 
@@ -85,6 +88,26 @@ def copies(module: ModuleType, case: Printed) -> None:
     assert "q_ptr" in dict(ragged.signature)
 
 
+def dependent(module: ModuleType, case: Printed) -> None:
+    """From sm_90 on a dependent launch waits before it touches memory, and the one before leads
+    it; without, nothing of this is left, so that older targets compile."""
+    graph = case.graphs[1]
+    plain = case.configs(graph)
+    asking = (plain[0], replace(plain[1], dependent=True))
+    for capability in (90, 100):
+        specs = launch_specs(graph, asking, case.sizes[0], "bf16", index=1)
+        first, second = (build(module, spec, capability) for spec in specs)
+        assert first.count("griddepcontrol.launch_dependents") == 1
+        assert "griddepcontrol.wait" not in first
+        assert second.count("griddepcontrol.wait") == 1
+        assert "griddepcontrol.launch_dependents" not in second
+        before, _, after = second.partition("griddepcontrol.wait")
+        assert not re.search(TOUCHES, before)
+        assert {"ld", "st"} <= set(re.findall(TOUCHES, after))
+    for spec in launch_specs(graph, plain, case.sizes[0], "bf16", index=1):
+        assert "griddepcontrol" not in build(module, spec, 80)
+
+
 def keeps_nan(module: ModuleType, case: Printed) -> None:
     """Maxima compile to the instruction that keeps NaN (the interpreter keeps it in any case)."""
     graph = case.graphs[0]
@@ -108,6 +131,7 @@ def main(directory: Path) -> None:
             checks["keeps_nan"] = lambda m=module, k=case: keeps_nan(m, k)
         if name == "attention":
             checks["copies"] = lambda m=module, k=case: copies(m, k)
+            checks["dependent"] = lambda m=module, k=case: dependent(m, k)
         if name == "rms":
             checks["matrix_units"] = lambda m=module, k=case: matrix_units(m, k)
         for title, check in checks.items():

@@ -35,6 +35,9 @@ from tests.emit.harness import plans
 from tests.emit.numbering import groups
 from tests.emit.numbering import joint
 from tests.emit.numbering import views_of_heads
+from tests.emit.succession import able
+from tests.emit.succession import dependent
+from tests.emit.succession import launched
 
 
 def runs(module: ModuleType, case: Printed, dtype: str) -> None:
@@ -96,7 +99,8 @@ def infinite(module: ModuleType, case: Printed) -> None:
         x[1, where] = value
         wanted = module.reference(x, dtype=torch.float64)
         for plan in plans(module, case):
-            compare(module.softmax(x, plan=plan), wanted, 1e-5, f"{value} at {where}")
+            found = getattr(module, case.program.name)(x, plan=plan)
+            compare(found, wanted, 1e-5, f"{value} at {where}")
 
 
 def huge(module: ModuleType, case: Printed) -> None:
@@ -294,6 +298,9 @@ SPECIAL: dict[str, list[Callable[[ModuleType, Printed], None]]] = {
         self_tests,
         descriptors,
         ragged,
+        dependent,
+        launched,
+        able,
     ],
     "softmax": [infinite, nan_spreads, operator, collision],
     "rms": [nan_spreads, groups, descriptors],
@@ -304,6 +311,8 @@ SPECIAL: dict[str, list[Callable[[ModuleType, Printed], None]]] = {
     "kinds": [operator],
     "names": [operator, self_tests],
     "integers": [large],
+    "scans": [nan_spreads],
+    "decay": [nan_spreads],
 }
 
 

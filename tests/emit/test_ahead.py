@@ -12,7 +12,7 @@ from tests.grouped import packed
 
 TARGETS = ("sm_90-bf16", "sm_80-fp16", "sm_100-fp32")
 ALL = [f"{n}-{t}" for n in CASES for t in TARGETS] + ["rms-matrix_units"]
-ALL += ["softmax-free_of_masks", "softmax-keeps_nan", "attention-copies"]
+ALL += ["softmax-free_of_masks", "softmax-keeps_nan", "attention-copies", "attention-dependent"]
 
 
 @pytest.mark.parametrize("check", ALL)

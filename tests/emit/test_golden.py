@@ -10,6 +10,7 @@ import pytest
 from superopt.emit.module import print_graph
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.masks import cleared
+from tests import nested
 from tests import samples as s
 from tests.emit.cases import layer_norm_case
 
@@ -20,6 +21,7 @@ GRAPHS: dict[str, KernelGraph] = {
     "clear": replace(CAUSAL, kernels=tuple(map(cleared, CAUSAL.kernels))),
     "two_walks": s.two_pass_softmax(),
     "rank_two": layer_norm_case().graphs[0],
+    "nested": nested.graph(nested.normaliser(), nested.ROWS),
 }
 
 

@@ -45,6 +45,9 @@ CHECKS = {
         "self_tests",
         "descriptors",
         "ragged",
+        "dependent",
+        "launched",
+        "able",
     ),
     "softmax": ("infinite", "nan_spreads", "operator", "collision"),
     "rms": ("nan_spreads", "groups", "descriptors"),
@@ -53,8 +56,11 @@ CHECKS = {
     "decode": ("nan_spreads",),
     "functions": ("huge", "nan_spreads"),
     "kinds": ("operator",),
+    "listing": ("infinite", "nan_spreads", "operator", "self_tests"),
     "names": ("operator", "self_tests"),
     "integers": ("large",),
+    "scans": ("nan_spreads",),
+    "decay": ("nan_spreads",),
 }
 ALL = [f"{n}-{c}" for n in CASES for c in ("fp32", "fp16", "reference", *CHECKS.get(n, ()))]
 

@@ -7,7 +7,6 @@ import pytest
 from superopt.emit.program import Frame
 from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
-from superopt.emit.writer import Writer
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Size
@@ -24,7 +23,7 @@ X, ROW, STATE = Input("x", ("m", "n")), Input("r", ("m",)), State("l", ("m",))
 @pytest.fixture
 def scopes():
     found = Scopes(Frame(BLOCK), ())
-    found.frame.inner = Writer(2)
+    found.frame.begin("n", "n_first")
     return found
 
 
@@ -46,7 +45,7 @@ def test_a_variable_stands_in_its_scope(scopes):
     inside = scopes.assign(mul(X, X), Value("x * x", ("m", "n"), Kind.REAL))
     outside = scopes.assign(mul(ROW, ROW), Value("r * r", ("m",), Kind.REAL))
     assert inside.text != outside.text
-    assert f"{inside.text} = x * x" in scopes.frame.inner.text()
+    assert f"{inside.text} = x * x" in scopes.frame.here.text()
     assert f"{outside.text} = r * r" in scopes.frame.lines.text()
 
 

@@ -10,10 +10,13 @@ import numpy as np
 
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Size
+from superopt.ugraph.scans import acting
 from superopt.ugraph.values import Scope
 
 States = dict[str, np.ndarray]  # of every carry of a walk, by name
@@ -44,10 +47,26 @@ class Segments:
         known = {**self.before, **{n: v for n, v in tensors.items() if not n.axes}, **values}
         return Scope(FloatDomain(np.float64), self.sizes, region, known, tensors)
 
+    def unit(self, carry: Carry) -> float:
+        """What a carry is before the first position."""
+        unit = carry.unit
+        return self.sizes[unit.axis] if isinstance(unit, Size) else float(unit.value)
+
+    def merged(self, carry: Carry, left: States, right: States) -> np.ndarray:
+        """A list of both ends' candidates."""
+        dim = carry.state.axes.index(carry.listed.into)
+        count, end = self.sizes[carry.listed.into], self.sizes[carry.listed.of]
+        halves = [
+            np.moveaxis(np.concatenate([left[c.name], right[c.name]], dim), dim, -1)
+            for c in carry.pair(self.walk.components)
+        ]
+        found = FloatDomain().best(halves[0], halves[1].astype(int), count, end, carry.listed.at)
+        return np.moveaxis(found, -1, dim)
+
     def part(self, start: int, stop: int) -> States:
         """The states of a walk over these positions alone; none of them is legal."""
         empty: dict[Node, np.ndarray] = {
-            c.old: np.full([self.sizes[a] for a in c.old.axes], float(c.fold.unit))
+            c.old: np.full([self.sizes[a] for a in c.old.axes], self.unit(c))
             for c in self.walk.carries
         }
         scope = self.scope(empty, (start, stop))
@@ -56,19 +75,22 @@ class Segments:
         return {c.name: scope.values[c.state] for c in self.walk.carries}
 
     def join(self, left: States, right: States) -> States:
-        """Both are moved to the joined producers, and folded."""
-        by = self.walk.components
-        ends = [
-            self.scope({by[name].old: value for name, value in states.items()}, None)
-            for states in (left, right)
-        ]
+        """Both are moved to the joined producers, and folded; where a total acts, the right one
+        is there already."""
+        by, acts = self.walk.components, acting(self.walk)
         joined: States = {}
         domain = FloatDomain(np.float64)
         for c in self.walk.carries:
-            kept = [scope.of(c.kept(by)) for scope in ends]
+            if c.listed is not None:
+                joined[c.name] = self.merged(c, left, right)
+                continue
+            known = {by[name].state: value for name, value in joined.items()}
+            there = {name: joined[name] for name in acts[c.name]}
+            kept = [
+                self.scope({**{by[n].old: v for n, v in end.items()}, **known}, None).of(c.kept(by))
+                for end in (left, {**right, **there})
+            ]
             joined[c.name] = domain.apply(c.fold, kept)
-            for scope in ends:
-                scope.values[c.state] = joined[c.name]
         return joined
 
     def brackets(self, cuts: Sequence[int]) -> dict[str, States]:

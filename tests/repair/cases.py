@@ -31,6 +31,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
@@ -81,6 +82,9 @@ MEAN = div(total("n", X), N)
 CENTRED = sub(X, MEAN)
 VARIANCE = div(total("n", square(CENTRED)), N)
 NORMED = mul(CENTRED, rsqrt(add(VARIANCE, EPS)))
+DECAY = mul(num(-1), absolute(X))
+LEFT = sub(total("n", DECAY), Scan(Fn.ADD, "n", DECAY))  # what is still to come after a position
+STABLE = add(Y, LEFT)
 BOTH = div(total("n", total("m", X)), mul(N, Size("m")))
 
 
@@ -145,6 +149,14 @@ REPAIRED = (
         1e-7,
     ),
     Case("entropy", ("m",), div(total("n", mul(sub(X, finite(TOP)), E)), L), (2, 1)),
+    Case("decay", ("m", "e"), total("n", mul(exp(LEFT), W)), (1,)),
+    Case("decay, distance", ("m", "e"), total("n", mul(mul(LEFT, exp(LEFT)), W)), (2,)),
+    Case(
+        "decay, stabilised",
+        ("m", "e"),
+        total("n", mul(exp(sub(STABLE, largest("n", STABLE))), W)),
+        (1, 1),
+    ),
     Case("features plus eps", ("m", "e"), total("n", mul(add(E, EPS), W)), (2,)),
 )
 

@@ -118,6 +118,18 @@ def test_undefined_is_seen(term: Node):
     assert span(term, {}).nan
 
 
+def test_a_logarithm_has_a_sign_on_either_side_of_one():
+    a = Scalar("a")
+    below, above = Map(Fn.SIGMOID, (a,)), Map(Fn.ADD, (Const(Fraction(1)), Map(Fn.EXP, (a,))))
+    assert span(Map(Fn.LOG, (below,)), {}).hi == 0
+    found = span(Map(Fn.LOG, (above,)), {})
+    assert found.nonnegative
+    assert found.finite
+    both = span(Map(Fn.LOG, (Map(Fn.ABS, (a,)),)), {})
+    assert both.ninf
+    assert (both.lo, both.hi) == (-INF, INF)
+
+
 def test_signs():
     assert span(exp(A), {}).positive
     assert span(mul(A, A), {}).nonnegative

@@ -130,11 +130,13 @@ def test_every_legal_grouping_means_the_program():
     assert tried == 1
 
 
-def test_two_axes_walked_one_after_the_other():
+def test_a_fold_over_two_walked_axes_is_a_walk_inside_a_walk():
     program = lora()
     places = (("m", Grid()), ("n", Grid()), ("k", Loop()), ("r", Loop()))
-    with pytest.raises(NoFusion, match="walks do not nest"):
-        groupings(program.outputs, ("k", "r"))
+    found = groupings(program.outputs, ("k", "r"))
+    assert [[axis for axis, _ in passes] for passes in found] == [["k", "r"]]
+    block = fuse(program.outputs, places, (Turn("m"), Turn("n")), found[0])
+    assert [(w.axis, [i.axis for i in w.inner]) for w in block.walks] == [("k", []), ("r", ["k"])]
     found = groupings(program.outputs, ("k",))
     block = fuse(program.outputs, (*places[:3], ("r", Grid())), (), found[0])
     assert [c.over for c in block.walks[0].carries] == [("m", "n"), ("m", "r")]

@@ -21,6 +21,7 @@ from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.profile import profile
 from superopt.ugraph.split import launches
+from tests import nested
 from tests import samples
 from tests.search.forms import H200
 from tests.search.forms import PREFILL
@@ -134,3 +135,15 @@ def test_a_ladder_begins_with_the_best_and_every_rung_occupies_clearly_less(name
             for a, b in zip(larger, smaller, strict=True):
                 assert b.shared <= a.shared
                 assert b.registers <= max(64, 0.8 * a.registers)
+
+
+def test_a_walk_inside_a_split_walk_has_large_tiles_and_parts_for_them():
+    (block,) = nested.graph(nested.normaliser(), nested.PARTS).kernels
+    sizes = {"m": 4096, "k": 4096, "n": 131072}
+    found, _ = options(block, sizes, "bf16", H200, keep=4000)
+    tiles = [o.configs[0].tile for o in found]
+    assert {t["k"] for t in tiles} == {32, 64, 128}
+    assert min(t[a] for t in tiles for a in "mn") == 32
+    wanted = {"m": 128, "k": 64, "n": 256}
+    ways = {(c.warps, c.stages, c.parts) for c in (o.configs[0] for o in found) if c.tile == wanted}
+    assert {(8, 3, 8), (8, 4, 8), (8, 3, 32)} <= ways

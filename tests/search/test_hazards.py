@@ -20,7 +20,7 @@ def launch(m: int, k: int, n: int, warps: int, stages: int) -> Config:
 
 def products():
     (block,) = samples.rms_linear_one_walk().kernels
-    return racing(block)
+    return racing(block, "bf16")
 
 
 @pytest.mark.parametrize("stages", [3, 4])
@@ -47,7 +47,7 @@ def test_other_architectures_are_not_concerned():
 
 def test_a_moved_or_loaded_operand_is_not_concerned():
     (attention,) = samples.online_attention().kernels
-    assert racing(attention) == ()  # its accumulator is moved in every iteration
+    assert racing(attention, "bf16") == ()  # its accumulator is moved in every iteration
 
 
 def test_no_choice_is_one_of_them():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from superopt.search.cuts import axes_in_order
+from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
 from superopt.search.mappings import why_none
 from superopt.ugraph.levels import Grid
@@ -10,6 +11,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Input
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo
 from tests import samples
@@ -103,14 +105,41 @@ def test_no_split_lets_several_programs_write_one_partial_state():
             assert place["e"] == Whole()
 
 
-def test_a_kernel_with_nested_walks_says_so():
-    x = samples.X
-    inner = samples.largest("k", x)  # over m
-    value = samples.total("m", samples.mul(inner, inner))
-    out = (Store("out", (), None, value),)
-    sizes = {"m": 1 << 20, "k": 1 << 20}
-    assert placements(out, ("m", "k"), sizes, H200) == []
-    assert "walks do not nest" in why_none(out, ("m", "k"), sizes)
+def walked(found: list[Placement]) -> list[tuple[str, ...]]:
+    return [tuple(a for a, p in f.places if isinstance(p, Loop | Split)) for f in found]
+
+
+def test_a_walk_lies_in_a_walk_only_where_neither_axis_can_be_whole():
+    value = samples.largest("n", samples.total("k", samples.mul(samples.X, samples.W)))
+    out = (Store("out", ("m",), None, value),)
+    sizes = {"m": 4096, "k": 4096, "n": 4096}
+    found_ = placements(out, ("m", "k", "n"), sizes, H200)
+    assert set(walked(found_)) == {("k", "n")}
+    assert {dict(f.places)["n"] for f in found_} == {Loop(), Split()}
+    for axis in ("k", "n"):
+        some = placements(out, ("m", "k", "n"), {**sizes, axis: 256}, H200)
+        assert ("k", "n") not in walked(some)
+        assert some
+
+
+def test_a_kernel_with_walks_three_deep_says_so():
+    x = samples.mul(samples.mul(samples.X, samples.W), Input("y", ("r", "k")))
+    value = samples.total("r", samples.total("n", samples.total("k", x)))
+    out = (Store("out", ("m",), None, value),)
+    sizes = {"m": 64, "k": 4096, "n": 4096, "r": 4096}
+    assert placements(out, ("m", "k", "n", "r"), sizes, H200) == []
+    assert "two deep at most" in why_none(out, ("m", "k", "n", "r"), sizes)
+
+
+def test_a_split_walk_may_have_a_walk_inside_but_none_beside_it():
+    rows = samples.total("k", samples.mul(samples.X, samples.X))
+    logits = samples.total("k", samples.mul(samples.X, samples.W))
+    sizes = {"m": 64, "k": 4096, "n": 4096}
+    for beside in (False, True):
+        value = samples.mul(logits, rows) if beside else logits
+        out = (Store("out", ("m",), None, samples.largest("n", value)),)
+        found_ = placements(out, ("m", "k", "n"), sizes, H200)
+        assert any(Split() in dict(f.places).values() for f in found_) is not beside
 
 
 def test_rows_come_before_the_axis_that_is_folded_and_columns_after_it():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from superopt.search.model import Launch
 from superopt.search.turns import turns
-from superopt.ugraph.cost import Cost
 from superopt.ugraph.cost import launch_cost
+from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Turn as Order
 from tests import samples

@@ -16,6 +16,7 @@ from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
@@ -59,11 +60,17 @@ def _larger(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         parts,
     )
     folds = st.sampled_from((Fn.ADD, Fn.MAX, Fn.MIN))
-    return st.one_of(unary, binary, where, st.builds(_fold, folds, st.integers(0, 2), parts))
+    along = st.integers(0, 2)
+    folded = st.builds(_fold, folds, along, parts)
+    return st.one_of(unary, binary, where, folded, st.builds(_scan, folds, along, parts))
 
 
 def _fold(fn: Fn, which: int, node: Node) -> Node:
     return Reduce(fn, node.axes[which % len(node.axes)], node) if node.axes else node
+
+
+def _scan(fn: Fn, which: int, node: Node) -> Node:
+    return Scan(fn, node.axes[which % len(node.axes)], node) if node.axes else node
 
 
 def nodes() -> st.SearchStrategy[Node]:

@@ -10,9 +10,9 @@ from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import State
-from superopt.ugraph.profile import What
 from superopt.ugraph.profile import profile
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.steps import What
 from tests import samples
 
 

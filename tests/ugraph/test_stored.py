@@ -15,9 +15,9 @@ tiles = st.dictionaries(st.sampled_from("mndehb"), st.sampled_from([1, 16, 128])
 numbers = st.integers(1, 64)
 
 
-@given(tiles, numbers, numbers, numbers)
-def test_a_config_comes_back(tiles, parts, warps, stages):
-    config = Config(tuple(tiles.items()), parts, warps, stages)
+@given(tiles, numbers, numbers, numbers, st.booleans())
+def test_a_config_comes_back(tiles, parts, warps, stages, dependent):
+    config = Config(tuple(tiles.items()), parts, warps, stages, dependent=dependent)
     assert config_from(json.loads(json.dumps(config_record(config)))) == config
 
 

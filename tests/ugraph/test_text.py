@@ -82,6 +82,8 @@ GRAPHS = [
     BlockGraph((), (), ()),
     Config((("m", 64), ("n.part", 2)), 3, 8, 1),
     Config((("m", 64),), 1, 8, 1, descriptors=True, group=8),
+    Config((("m", 64),), 3, 8, 1, dependent=True),
+    Config((), descriptors=True, group=2, dependent=True),
     Config(()),
     Hole("a"),
     Input("max", ()),

@@ -30,12 +30,21 @@ EMPTY = np.uint64(2**64 - 1)  # no member
 class Members:
     """The set of arguments that a maximum (or minimum) was taken over.
 
-    ``prints``: fingerprints of the members along a last, additional dimension; ``EMPTY`` fills
-    it up.
+    Members lie along a last, additional dimension. ``there``: where there is one. ``levels``:
+    their residues.
     """
 
     fn: Fn
-    prints: U64
+    there: Bools
+    levels: Levels
+
+    def each(self, change: Callable[[Any, int], Any]) -> Members:
+        """Every component changed alike; ``change`` gets it and 1, its extra dimension."""
+        levels = tuple(
+            None if r is None else Residue(change(r.value, 1), change(r.known, 1))
+            for r in self.levels
+        )
+        return Members(self.fn, change(self.there, 1), levels)
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ class FieldArray:
     (kind BOOL), and ``sure``, where they are known. For kind REAL: ``zero``, where a value is
     zero by construction and not by accident; ``levels``, its residues; ``expo``, the residues of
     its *exponential* if it contains a logarithm, whose own residues are then random functions of
-    these; ``members``, the set behind a maximum. ``doubts``: what the value depends on that the
+    these; ``members``, the set behind a maximum. ``source``: of values in a list of the best, the
+    residues of the candidates that they are. ``doubts``: what the value depends on that the
     field cannot know; a difference between values in doubt refutes nothing.
     """
 
@@ -62,6 +72,7 @@ class FieldArray:
     levels: Levels = ()
     expo: Levels | None = None
     members: Members | None = None
+    source: U64 | None = None
     doubts: frozenset[str] = frozenset()
 
     @property
@@ -81,9 +92,7 @@ class FieldArray:
         def residue(r: Residue | None) -> Residue | None:
             return None if r is None else Residue(change(r.value, 0), change(r.known, 0))
 
-        members = self.members
-        if members is not None:
-            members = Members(members.fn, change(members.prints, 1))
+        members = None if self.members is None else self.members.each(change)
         return replace(
             self,
             tag=change(self.tag, 0),
@@ -94,6 +103,7 @@ class FieldArray:
             levels=tuple(map(residue, self.levels)),
             expo=None if self.expo is None else tuple(map(residue, self.expo)),
             members=members,
+            source=None if self.source is None else change(self.source, 0),
         )
 
 
@@ -135,7 +145,7 @@ def real(
         zero=wide(zero & (tag == FINITE)),
         levels=tuple(_settled(r, fixed, wide, 0) for r in levels),
         expo=None if expo is None else tuple(_settled(r, unit, wide, 0) for r in expo),
-        members=None if members is None else Members(members.fn, wide(members.prints, 1)),
+        members=None if members is None else members.each(wide),
         doubts=doubts,
     )
 

@@ -18,7 +18,6 @@ from math import log2
 
 import numpy as np
 
-from superopt.ugraph.evaluate import evaluate_kernels
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import Array
 from superopt.ugraph.levels import KernelGraph
@@ -26,15 +25,23 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Kind
 from superopt.verify.field import primes
+from superopt.verify.field.atoms import analysed
 from superopt.verify.field.degree import Degrees
 from superopt.verify.field.exponents import Exponent
 from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.exponents import TooHardError
-from superopt.verify.field.exponents import analysed
 from superopt.verify.field.logarithms import DRAWN
 from superopt.verify.field.logarithms import held
 from superopt.verify.field.logarithms import powers
+from superopt.verify.field.meaning import Meaning
+from superopt.verify.field.meaning import outputs_of
+from superopt.verify.field.ranking import candidates
+from superopt.verify.field.ranking import different
+from superopt.verify.field.ranking import orders
 from superopt.verify.field.roots import roots_of
+from superopt.verify.field.shapes import EXTREMA
+from superopt.verify.field.shapes import Ties
+from superopt.verify.field.shapes import ties
 from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.terms import Terms
 from superopt.verify.field.trials import Trial
@@ -97,13 +104,14 @@ class RoundBound:
 
 def round_bound(
     program: Program,
-    graph: KernelGraph,
+    graph: KernelGraph | Meaning,
     trial: Trial,
     integers: Mapping[str, Array],
     drawn_logs: bool = False,
+    equivariant: bool = False,
 ) -> RoundBound | NoBound:
     """The bound for one comparison, the largest over all output elements."""
-    terms = Terms(drawn_logs)
+    terms = Terms(drawn_logs, equivariant)
     domain = TermDomain(terms)
     arrays = {}
     for param in program.params:
@@ -114,7 +122,7 @@ def round_bound(
             arrays[param.name] = domain.known(np.asarray(integers[param.name]))
     try:
         spec = evaluate_program(program, domain, arrays, trial.size)
-        got = evaluate_kernels(graph, domain, arrays, trial.size, trial.configs)
+        got = outputs_of(graph, domain, arrays, trial)
         if len(terms.all) > MOST_TERMS:
             return NoBound(f"more than {MOST_TERMS} terms")
         pairs = {
@@ -163,17 +171,36 @@ def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> Roun
         exponents = analysed(polys, found)
         coefficients += polys.large
         polys = Polynomials(terms, exponents)
-    degrees = Degrees(polys, exponents)
-    degree, height = degrees.difference(*sides)
-    degree += degrees.collisions(drawn)
     ops = [terms.all[x].op for x in cone]
     roots, coins = roots_of(polys, cone, signs)
+    tied = Ties(frozenset(), 0)
+    if terms.equivariant:
+        tied = ties(polys, cone, frozenset(_cone(terms, [e for es in nested for e in es])))
+    coins += tied.coins
+    degrees = Degrees(polys, exponents, tied.tied)
+    degree, height = degrees.difference(*sides)
+    degree += degrees.collisions(drawn)
+    if terms.equivariant:
+        degree += degrees.shapes([terms.all[x].args for x in cone if terms.all[x].op in EXTREMA])
     roots += powers(terms, cone, logs)
-    coins += sum(op in ("abs", "lt", "le", "eq") for op in ops)
+    coins += sum(_undecided(terms, x) for x in cone)
+    coins += ceil(orders(different(polys, candidates(terms, cone))))
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(nested)
-    return RoundBound(degree, height + coefficients, roots, coins, levels, _facts(ops, roots))
+    facts = _facts(ops, roots, terms.equivariant)
+    return RoundBound(degree, height + coefficients, roots, coins, levels, facts)
+
+
+def _undecided(terms: Terms, x: int) -> bool:
+    """Whether a term is a choice by the sign or the order of data.
+
+    A place in a list is a number once the candidates are in order.
+    """
+    t = terms.all[x]
+    if t.op not in ("abs", "lt", "le", "eq"):
+        return False
+    return not all(terms.number(a) is not None or terms.is_place(a) for a in t.args)
 
 
 def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int]:
@@ -187,17 +214,19 @@ def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int
     return list(found)
 
 
-def _facts(ops: list[str], roots: int) -> tuple[str, ...]:
+def _facts(ops: list[str], roots: int, equivariant: bool) -> tuple[str, ...]:
+    what = "shape of the set" if equivariant else "set"
     facts = {
         "opaque": "tanh, erf, roundings, log in products are drawn functions of their arguments",
-        "max": "a maximum is a drawn function of the set of its arguments",
-        "min": "a minimum is a drawn function of the set of its arguments",
+        "max": f"a maximum is a drawn function of the {what} of its arguments",
+        "min": f"a minimum is a drawn function of the {what} of its arguments",
+        "best": "lists are ranked by what increasing functions are applied to, in random orders",
         "sqrt": "arguments of roots are positive",
     }
     return tuple(text for op, text in facts.items() if op in ops and (op != "sqrt" or roots))
 
 
-def _cone(terms: Terms, roots: tuple[int, ...]) -> list[int]:
+def _cone(terms: Terms, roots: Sequence[int]) -> list[int]:
     seen: dict[int, None] = {}
     stack = list(roots)
     while stack:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from superopt.ugraph.grids import ROUNDINGS
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
-from superopt.verify.field.array import EMPTY
 from superopt.verify.field.array import FINITE
 from superopt.verify.field.array import NEG
 from superopt.verify.field.array import POS
@@ -32,9 +32,11 @@ from superopt.verify.field.array import real
 from superopt.verify.field.array import same_rank
 from superopt.verify.field.array import truth_of
 from superopt.verify.field.array import zero_of
+from superopt.verify.field.extrema import extremum
+from superopt.verify.field.extrema import padded
+from superopt.verify.field.extrema import sets_of
 from superopt.verify.field.functions import Functions
-from superopt.verify.field.opaque import extremum
-from superopt.verify.field.opaque import members
+from superopt.verify.field.residues import U64
 from superopt.verify.field.residues import Bools
 from superopt.verify.field.residues import Residue
 from superopt.verify.field.residues import Tower
@@ -117,8 +119,20 @@ def select(functions: Functions, args: Sequence[FieldArray]) -> FieldArray:
     expo = None
     if a.expo is not None or b.expo is not None:
         expo = _chosen(truth, sure, functions.expo(a), functions.expo(b))
-    found = real(tag, zero, _chosen(truth, sure, a.levels, b.levels), doubts, expo)
+    sets = _chosen_members(truth, a, b) if sure.all() else None
+    found = real(tag, zero, _chosen(truth, sure, a.levels, b.levels), doubts, expo, sets)
     return found if sure.all() else _unsure(found, sure)
+
+
+def _chosen_members(truth: Bools, a: FieldArray, b: FieldArray) -> Members | None:
+    """The sets of a choice, if what is chosen from are extrema of one kind (or single values)."""
+    fns = {v.members.fn for v in (a, b) if v.members is not None}
+    if len(fns) != 1:
+        return None
+    x, y = padded([sets_of(v, *fns) for v in (a, b)])
+    each = truth[..., None]
+    levels = _chosen(each, np.ones((1,) * each.ndim, np.bool_), x.levels, y.levels)
+    return Members(x.fn, np.where(each, x.there, y.there), tuple(levels))
 
 
 def _unsure(a: FieldArray, sure: Bools) -> FieldArray:
@@ -211,7 +225,18 @@ def joined(tower: Tower, values: Sequence[FieldArray], dim: int) -> FieldArray:
         expo = levels([functions.expo(v) for v in values])
     zero = glue([zero_of(v) for v in values])
     sets = _joined_members(tower, values, glue)
-    return real(tag, zero, levels([v.levels for v in values]), doubts, expo, sets)
+    found = real(tag, zero, levels([v.levels for v in values]), doubts, expo, sets)
+    if all(v.source is None for v in values):
+        return found
+    return replace(found, source=glue([_source(v) for v in values]))
+
+
+def _source(a: FieldArray) -> U64:
+    """What the elements of ``a`` are ranked by in lists: where they are of none, themselves."""
+    if a.source is not None:
+        return a.source
+    first = a.levels[0]
+    return np.zeros(a.tag.shape, np.uint64) if first is None else first.value
 
 
 def _joined_members(
@@ -224,14 +249,19 @@ def _joined_members(
     if len(fns) != 1:
         return None
     (fn,) = fns
-    prints = [members(tower, v, fn)[0] for v in values]
-    most = max(p.shape[-1] for p in prints)
-    padded = []
-    for p in prints:
-        full = np.full((*p.shape[:-1], most), EMPTY)
-        full[..., : p.shape[-1]] = p
-        padded.append(full)
-    return Members(fn, glue(padded))
+    sets = padded([sets_of(v, fn) for v in values])
+    there = glue([s.there for s in sets])
+    levels: list[Residue | None] = []
+    for parts in zip(*(s.levels for s in sets), strict=True):
+        blanks = [np.zeros(s.there.shape, np.uint64) for s in sets]
+        known = [np.zeros(s.there.shape, np.bool_) for s in sets]
+        full = [
+            Residue(b, k) if r is None else r for r, b, k in zip(parts, blanks, known, strict=True)
+        ]
+        empty = all(r is None for r in parts)
+        joint = Residue(glue([r.value for r in full]), glue([r.known for r in full]))
+        levels.append(None if empty else joint)
+    return Members(fn, there, tuple(levels))
 
 
 def _glued(

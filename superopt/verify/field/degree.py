@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import log2
 
 from superopt.verify.field.exponents import Exponent
@@ -30,7 +31,13 @@ class Quotient:
 class Degrees:
     """Degrees of the terms of one pair of elements."""
 
-    def __init__(self, polys: Polynomials, exponents: Mapping[int, Exponent]) -> None:
+    def __init__(
+        self,
+        polys: Polynomials,
+        exponents: Mapping[int, Exponent],
+        tied: frozenset[int] = frozenset(),
+    ) -> None:
+        self.tied = tied  # extrema that are made of their members (``shapes.py``)
         self.terms = polys.terms
         self.exponents = exponents
         self.sizes: dict[Factor, tuple[int, float]] = {}  # degree and height of a factor
@@ -47,6 +54,12 @@ class Degrees:
         """A degree that counts every pair of different ``terms`` that may have equal residues."""
         each = [self._cleared(self.of(x))[0] for x in terms]
         return sum(max(1, a) for a in each) * len(each)
+
+    def shapes(self, sets: Sequence[Sequence[int]]) -> int:
+        """The same for the members of different sets, less their mean, over a size."""
+        each = [2 * sum(self._cleared(self.of(x))[0] for x in members) for members in sets]
+        counts = [len(members) for members in sets]
+        return sum(n * max(1, d) for n, d in zip(counts, each, strict=True)) * sum(counts)
 
     def of(self, term: int) -> Quotient:
         """The quotient of a term."""
@@ -73,6 +86,8 @@ class Degrees:
                 return list(t.args[1:])
             case "exp":
                 return [x for x, _ in self.exponents[t.args[0]].logs]
+            case "max" | "min" if term in self.tied:
+                return list(t.args)
             case _:
                 return []
 
@@ -99,6 +114,10 @@ class Degrees:
                 return Quotient(total.degree, total.height, total.below)
             case "exp":
                 return self._exponential(self.exponents[t.args[0]], args)
+            case "max" | "min" if term in self.tied:
+                total = reduce(self._sum, args)
+                height = total.height + log2(4 * len(args))
+                return Quotient(total.degree + 1, height, total.below)
             case _:
                 return Quotient(1, 0.0)
 

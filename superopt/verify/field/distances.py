@@ -40,21 +40,26 @@ LINEAR = (Fn.ADD, Fn.SUB, Fn.MAX, Fn.MIN, Fn.ABS)
 Change = Callable[[Node], Node]
 
 
-def shrunk(program: Program, graph: KernelGraph) -> tuple[Program, KernelGraph, dict[int, int]]:
-    """Both with small distances, and which number became which (nothing: none is large)."""
+def shrunk(
+    program: Program, graph: KernelGraph, others: Iterable[int] = ()
+) -> tuple[Program, KernelGraph, dict[int, int]]:
+    """Both with small distances, and which number became which (nothing: none is large).
+
+    ``others``: numbers of elsewhere that are to be replaced consistently.
+    """
     roots = [s.value for s in program.outputs]
     offsets: list[Node] = []
     for block in graph.kernels:
         roots += [s.value for s in block.all_stores]
-        for walk in block.walks:
+        for walk in block.nest:
             roots += [n for c in walk.carries for n in (c.term, *(m.factor for m in c.moves))]
             offsets += [b.offset for b in walk.limits]
             roots += walk.clear.conditions if walk.clear else ()
     conditions = [n for n in topo(roots) if _by_position(n)]
     found = {abs(c) for node in (*conditions, *offsets) for c in _distances(node)}
-    small = _renamed(sorted(found))
-    if all(a == b for a, b in small.items()):
+    if all(a == b for a, b in _renamed(sorted(found)).items()):
         return program, graph, {}
+    small = _renamed(sorted(found.union(others)))
     exact = {n: _changed(n, small) for n in (*conditions, *offsets)}
 
     def change(node: Node) -> Node:
@@ -113,6 +118,7 @@ def _walk(walk: Walk, change: Change) -> Walk:
         start=_bounds(walk.start, change),
         stop=_bounds(walk.stop, change),
         clear=walk.clear and _clear(walk.clear, change),
+        inner=tuple(_walk(w, change) for w in walk.inner),
     )
 
 

@@ -43,6 +43,7 @@ from superopt.verify.field.choice import select
 from superopt.verify.field.functions import Functions
 from superopt.verify.field.opaque import opaque
 from superopt.verify.field.opaque import rounding
+from superopt.verify.field.ranking import best
 from superopt.verify.field.residues import Residue
 from superopt.verify.field.residues import Tower
 
@@ -54,7 +55,7 @@ class FieldDomain:
 
     ``levels``: primes in a chain, one more than the exponentials that may be nested.
     ``chains``: the primes of every round, if they are not to be drawn. ``drawn_logs``: see
-    ``Functions``.
+    ``Functions``. ``equivariant``: see ``extrema.py``.
     """
 
     def __init__(
@@ -64,10 +65,11 @@ class FieldDomain:
         rounds: int = 8,
         chains: Sequence[tuple[int, ...]] | None = None,
         drawn_logs: bool = False,
+        equivariant: bool = False,
     ) -> None:
         rng = Random(f"field:{seed}:{levels}")
         chains = chains or [primes.draw(rng, levels) for _ in range(rounds)]
-        self.tower = Tower(chains, seed)
+        self.tower = Tower(chains, seed, equivariant)
         self.functions = Functions(self.tower, self._constants(seed), drawn_logs)
 
     def _constants(self, seed: int) -> dict[Constant, FieldArray]:
@@ -165,6 +167,12 @@ class FieldDomain:
                 r = Residue(total, np.asarray(r.known.all(at)))
             levels.append(r)
         return real(tag, np.asarray(zero_of(value).all(at)), levels, value.doubts)
+
+    def best(
+        self, values: FieldArray, places: FieldArray, count: int, end: int, at: bool
+    ) -> FieldArray:
+        """Ranked by a random order of all numbers (``ranking.py``)."""
+        return best(self.tower, values, places, count, end, at)
 
     def shape(self, value: FieldArray) -> tuple[int, ...]:
         """The shape, rounds excluded."""

@@ -1,13 +1,4 @@
-"""Whether the exponents of two terms behave like independent random numbers.
-
-Each exponent is written as a polynomial over letters (inputs, drawn values, inverses, roots and
-deeper exponentials of polynomials). Monomials that occur in fixed proportion in all exponents
-are one *atom*; so every exponent is an integer combination of atoms. If the atoms can be put in
-an order in which each contains a variable that none before it contains, then for any values of
-the other variables an atom takes a given value at no more points than its degree: the
-exponentials of the atoms can be counted like independent variables of a polynomial.
-(Affine private inputs, the common case, are degree 1: jointly uniform.)
-"""
+"""Exponents as polynomials over letters, and as combinations of atoms (``atoms.py``)."""
 
 from __future__ import annotations
 
@@ -15,10 +6,8 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 from superopt.errors import SuperoptError
-from superopt.verify.field.scalarpoint import ScalarPoint
 from superopt.verify.field.terms import Terms
 
 Monomial = tuple[tuple[int, int], ...]  # (letter, power), sorted; powers may be negative
@@ -124,8 +113,14 @@ class Polynomials:
                 return poly
             case "where":
                 raise TooHardError("an exponent contains a choice by data")
+            case "best" if self.terms.is_place(term):
+                raise TooHardError("an exponent contains the place of a best candidate")
             case _:
                 return self._drawn(term, f"drawn {term}")
+
+    def is_ranked(self, letter: int) -> bool:
+        """Whether a letter is a value of a list of the best."""
+        return self.terms.all[self._terms[letter]].op == "best"
 
     def _exponential(self, exponent: Exponent, term: int) -> Poly:
         """A deeper exponential: a product of exponentials of atoms."""
@@ -230,86 +225,3 @@ def _sum(a: Poly, b: Poly) -> Poly:
         else:
             del found[monomial]
     return found
-
-
-def split_logs(polys: Polynomials, term: int) -> tuple[tuple[tuple[int, int], ...], Poly]:
-    """A term as integer multiples of logarithms and the rest.
-
-    Raises:
-        TooHardError: a logarithm stands in any other way.
-    """
-    logs: list[tuple[int, int]] = []
-    rest: Poly = {}
-    for monomial, c in polys.of(term).items():
-        inside = [letter for letter, _ in monomial if letter in polys.logs]
-        if not inside:
-            rest[monomial] = c
-        elif len(monomial) == 1 and monomial[0][1] == 1 and c.denominator == 1:
-            logs.append((polys.logs[inside[0]], int(c)))
-        else:
-            raise TooHardError("a logarithm is multiplied by what is no integer")
-    return tuple(logs), rest
-
-
-def analysed(polys: Polynomials, exponents: Iterable[int]) -> dict[int, Exponent]:
-    """The exponents (terms) over common atoms.
-
-    Raises:
-        TooHardError: no order gives every atom a private variable.
-    """
-    split = {e: split_logs(polys, e) for e in exponents}
-    rows = list({tuple(sorted(rest.items())): rest for _, rest in split.values()}.values())
-    columns: dict[Monomial, list[tuple[int, Fraction]]] = {}
-    for number, row in enumerate(rows):
-        for monomial, c in row.items():
-            columns.setdefault(monomial, []).append((number, c))
-    classes: dict[tuple[tuple[int, Fraction], ...], list[tuple[Monomial, Fraction]]] = {}
-    for monomial, column in columns.items():
-        lead = column[0][1]
-        ratio = tuple((number, c / lead) for number, c in column)
-        classes.setdefault(ratio, []).append((monomial, lead))
-    members = [dict(c) for c in classes.values()]
-    _ordered(polys, members)
-    atoms: dict[Monomial, tuple[Atom, Fraction]] = {}
-    for number, (ratio, poly) in enumerate(zip(classes, members, strict=True)):
-        scale = lcm(*(r.denominator for _, r in ratio))
-        atom = Atom(number, scale, max(1, polys.degree(poly)))
-        first = next(iter(poly))  # the coefficients of the others are in proportion
-        atoms[first] = (atom, poly[first])
-    found: dict[int, Exponent] = {}
-    for e, (logs, rest) in split.items():
-        parts = [
-            (atom, int(rest[monomial] / lead * atom.scale))
-            for monomial, (atom, lead) in atoms.items()
-            if monomial in rest
-        ]
-        found[e] = Exponent(logs, tuple(parts))
-    return found
-
-
-def _ordered(polys: Polynomials, members: list[Poly]) -> None:
-    """Checks that the atoms can be ordered so that each has a private variable.
-
-    Raises:
-        TooHardError: they cannot.
-    """
-    point = ScalarPoint(polys)
-    depends = [polys.depends(m) or frozenset([BASE]) for m in members]
-    left = set(range(len(members)))
-    while left:
-        count: dict[str, int] = {}
-        for number in left:
-            for variable in depends[number]:
-                count[variable] = count.get(variable, 0) + 1
-        # A variable that only one of those left has is in none of the others, so all go at once.
-        free = {
-            n
-            for n in left
-            if any(
-                count[v] == 1 and (v == BASE or point.varies(members[n], v))
-                for v in sorted(depends[n])
-            )
-        }
-        if not free:
-            raise TooHardError("the exponents depend on one another")
-        left -= free

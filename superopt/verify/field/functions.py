@@ -16,13 +16,20 @@ from superopt.verify.field.array import POS
 from superopt.verify.field.array import UNDEFINED
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import Levels
+from superopt.verify.field.array import Members
 from superopt.verify.field.array import Tags
 from superopt.verify.field.array import exact_of
 from superopt.verify.field.array import integer
 from superopt.verify.field.array import promoted
 from superopt.verify.field.array import real
 from superopt.verify.field.array import zero_of
+from superopt.verify.field.extrema import Op
+from superopt.verify.field.extrema import both_signs
+from superopt.verify.field.extrema import moved
+from superopt.verify.field.extrema import opposite
+from superopt.verify.field.extrema import positive
 from superopt.verify.field.residues import U64
+from superopt.verify.field.residues import Bools
 from superopt.verify.field.residues import Residue
 from superopt.verify.field.residues import Tower
 
@@ -120,7 +127,21 @@ class Functions:
         if a.expo is not None or b.expo is not None:
             expo = self._zip(self.expo(a), self.expo(b), self.tower.mul)
             return self.held(tag, zero, tuple(expo), doubts)
-        return real(tag, zero, self._zip(a.levels, b.levels, self.tower.add), doubts)
+        levels = self._zip(a.levels, b.levels, self.tower.add)
+        return real(tag, zero, levels, doubts, members=self._moved(a, b, self.tower.add, levels))
+
+    def _moved(
+        self, a: FieldArray, b: FieldArray, op: Op, levels: Sequence[Residue | None]
+    ) -> Members | None:
+        """The sets behind a sum or a product of an extremum and another value."""
+        if not self.tower.equivariant:
+            return None
+        if a.members is None:
+            a, b = b, a
+        fair = b.finite
+        if op == self.tower.mul:
+            fair = fair & positive(self.tower, b)
+        return moved(a, b, op, fair, levels)
 
     def negate(self, a: FieldArray) -> FieldArray:
         """-a."""
@@ -136,7 +157,10 @@ class Functions:
             None if r is None else Residue(self.tower.negate(i, r.value), r.known)
             for i, r in enumerate(a.levels)
         ]
-        return real(tag, zero_of(a), levels, a.doubts)
+        sets = a.members
+        if sets is not None:
+            sets = opposite(self.tower, sets) if self.tower.equivariant else None
+        return real(tag, zero_of(a), levels, a.doubts, members=sets)
 
     def sub(self, *args: FieldArray) -> FieldArray:
         """A difference."""
@@ -145,7 +169,7 @@ class Functions:
     def mul(self, *args: FieldArray) -> FieldArray:
         """A product; 0 times an infinity or an undefined value is undefined."""
         x, y = args
-        tag, more = self._product_tag(x, y)
+        tag, sure, more = self._product_tag(x, y)
         doubts = x.doubts | y.doubts | more
         if all(v.kind is Kind.INT for v in args) and _largest(x) * _largest(y) < _SAFE:
             return integer(tag, exact_of(x) * exact_of(y), doubts)
@@ -153,8 +177,11 @@ class Functions:
         zero = (zero_of(a) | zero_of(b)) & (tag == FINITE)
         if (a.expo is None) != (b.expo is None):
             expo = self._power(a, y) if a.expo is not None else self._power(b, x)
-            return self.held(tag, zero, expo, doubts)
-        return real(tag, zero, self._zip(a.levels, b.levels, self.tower.mul), doubts)
+            return self.held(tag, zero, tuple(_where(sure, expo)), doubts)
+        if self.tower.equivariant and any(_negative(v) for v in args):
+            return self.mul(self.negate(x), self.negate(y))  # maxima become minima
+        levels = _where(sure, self._zip(a.levels, b.levels, self.tower.mul))
+        return real(tag, zero, levels, doubts, members=self._moved(a, b, self.tower.mul, levels))
 
     def _power(self, a: FieldArray, factor: FieldArray) -> Levels:
         """The exponential of ``a * factor``: that of ``a`` to the power ``factor``."""
@@ -195,21 +222,21 @@ class Functions:
         """A quotient."""
         return self.mul(args[0], self.inverse(args[1]))
 
-    def _product_tag(self, a: FieldArray, b: FieldArray) -> tuple[Tags, frozenset[str]]:
-        """The state of a product; an infinity times a factor takes the factor's sign."""
+    def _product_tag(self, a: FieldArray, b: FieldArray) -> tuple[Tags, Bools, frozenset[str]]:
+        """The state of a product, and where it is known: an infinity times a factor takes the
+        factor's sign."""
         tag = np.maximum(a.tag, b.tag)
-        if not ((a.tag != FINITE).any() or (b.tag != FINITE).any()):
-            return tag, frozenset()
+        always = np.ones((1,) * tag.ndim, np.bool_)
         infinite = (tag == NEG) | (tag == POS)
         if not infinite.any():
-            return tag, frozenset()
+            return tag, always, frozenset()
         (sign_a, known_a), (sign_b, known_b) = self._sign(a), self._sign(b)
         sign, known = sign_a * sign_b, known_a & known_b
-        both = (a.tag == UNDEFINED) | (b.tag == UNDEFINED)
         tag = np.where(infinite, np.where(sign > 0, POS, NEG), tag)
-        tag = np.where((infinite & ((sign == 0) | ~known)) | both, UNDEFINED, tag)
+        tag = np.where(infinite & (sign == 0), UNDEFINED, tag)
+        tag = np.where(infinite & ~known, FINITE, tag)
         guessed = any((x.finite & infinite).any() and x.kind is not Kind.INT for x in (a, b))
-        return tag.astype(np.int8), frozenset({SIGN} if guessed else ())
+        return tag.astype(np.int8), known | ~infinite, frozenset({SIGN} if guessed else ())
 
     def _sign(self, a: FieldArray) -> tuple[np.ndarray, np.ndarray]:
         """-1, 0 or 1 for every element, and where that is known."""
@@ -238,7 +265,8 @@ class Functions:
                 square = self.tower.is_square(i, r.value)
                 r = Residue(np.where(square, r.value, self.tower.negate(i, r.value)), r.known)
             levels.append(r)
-        return real(tag, zero_of(a), levels, a.doubts | {POSITIVE})
+        sets = both_signs(self.tower, a) if self.tower.equivariant else None
+        return real(tag, zero_of(a), levels, a.doubts | {POSITIVE}, members=sets)
 
     def sqrt(self, a: FieldArray) -> FieldArray:
         """The root that is itself a square; unknown for a residue that is no square."""
@@ -291,6 +319,15 @@ def _sum_tag(a: Tags, b: Tags) -> Tags:
     tag = np.maximum(a, b)
     clash = ((a == NEG) & (b == POS)) | ((a == POS) & (b == NEG))
     return np.where(clash, UNDEFINED, tag).astype(np.int8)
+
+
+def _where(sure: Bools, levels: Sequence[Residue | None]) -> list[Residue | None]:
+    """Residues that are known where they are ``sure``."""
+    return [None if r is None else Residue(r.value, r.known & sure) for r in levels]
+
+
+def _negative(a: FieldArray) -> bool:
+    return a.kind is Kind.INT and bool((exact_of(a) < 0).all()) and bool(a.finite.all())
 
 
 def _largest(a: FieldArray) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from superopt.errors import IllTyped
-from superopt.ugraph.evaluate import evaluate_kernels
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import Array
 from superopt.ugraph.levels import KernelGraph
@@ -29,8 +28,13 @@ from superopt.verify.field.compare import Difference
 from superopt.verify.field.compare import compared
 from superopt.verify.field.distances import shrunk
 from superopt.verify.field.domain import FieldDomain
+from superopt.verify.field.extrema import CHOICE
+from superopt.verify.field.extremes import extreme_integers
+from superopt.verify.field.meaning import Meaning
+from superopt.verify.field.meaning import outputs_of
 from superopt.verify.field.primes import MOST_LEVELS
 from superopt.verify.field.refute import counterexample
+from superopt.verify.field.squares import with_roots
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import past
 from superopt.verify.field.trials import trials
@@ -41,6 +45,7 @@ from superopt.verify.verdict import Verdict
 
 MOST_ROUNDS = 64  # in one evaluation
 MOST_BATCHES = 100
+MOST_POINTS = MOST_ROUNDS * MOST_BATCHES
 FIRST_BATCHES = 8  # in which every element must be decided once, or else none will be
 INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters
 
@@ -60,7 +65,7 @@ def verify_graph(
     sizes: list[str] = []
     for number, trial in enumerate(trials(program, graph)):
         for draw in range(draws):
-            run = _Run(program, graph, trial, seed * 1000 + number * 10 + draw, log2_limit)
+            run = Comparison(program, graph, trial, seed * 1000 + number * 10 + draw, log2_limit)
             verdict = run.verdict()
             if not isinstance(verdict, Sampled):
                 return verdict
@@ -83,7 +88,7 @@ def _near(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verd
     if not small:
         return None
     trial = past(program, graph, max(small.values()))
-    verdict = _Run(spec, kernels, trial, seed, limit).verdict()
+    verdict = Comparison(spec, kernels, trial, seed, limit).verdict()
     said = ", ".join(f"{b} for {a}" for a, b in small.items() if a != b)
     fact = f"distances in masks also read as {said}"
     match verdict:
@@ -111,15 +116,20 @@ def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
 
 
 @dataclass
-class _Run:
-    """The comparison at one choice of sizes and integers."""
+class Comparison:
+    """The comparison of a graph (or a text) with its spec at one choice of sizes and integers.
+
+    ``extreme``: integers are the ends of their range and of the axes, not small ones.
+    """
 
     program: Program
-    graph: KernelGraph
+    graph: KernelGraph | Meaning
     trial: Trial
     seed: int
     limit: float
     drawn_logs: bool = False
+    equivariant: bool = False
+    extreme: bool = False
 
     def verdict(self) -> Verdict:
         """Sampled below the limit, or the reason why not."""
@@ -130,6 +140,11 @@ class _Run:
                 drawn = replace(self, drawn_logs=True)
                 if self._within_reach(drawn._bound()):
                     return drawn.verdict()
+            if not self.equivariant and self._points(bound) > MOST_POINTS:
+                # With more laws of maxima there are fewer absolute values to decide.
+                moving = replace(self, equivariant=True)
+                if self._points(moving._bound()) <= MOST_POINTS:
+                    return moving.verdict()
         except IllTyped as wrong:
             return Unknown(f"the graph has no meaning: {wrong}")
         if isinstance(bound, NoBound):
@@ -141,11 +156,23 @@ class _Run:
         return self._sampled(bound)
 
     def _within_reach(self, bound: RoundBound | NoBound) -> bool:
-        most = MOST_ROUNDS * MOST_BATCHES
-        return isinstance(bound, RoundBound) and bound.rounds(self.limit) <= most
+        return isinstance(bound, RoundBound) and bound.rounds(self.limit) <= MOST_POINTS
+
+    def _points(self, bound: RoundBound | NoBound) -> int:
+        """About how many points it takes: of k independent roots, all are known in one of 2^k."""
+        if isinstance(bound, NoBound):
+            return MOST_POINTS + 1
+        return bound.rounds(self.limit) << min(bound.roots, 32)
 
     def _bound(self) -> RoundBound | NoBound:
-        return round_bound(self.program, self.graph, self.trial, self._integers(), self.drawn_logs)
+        return round_bound(
+            self.program,
+            self.graph,
+            self.trial,
+            self.integers(),
+            self.drawn_logs,
+            self.equivariant,
+        )
 
     def _sampled(self, bound: RoundBound) -> Verdict:
         need = bound.rounds(self.limit)
@@ -162,16 +189,26 @@ class _Run:
                 return Sampled((number + 1) * batch, bound.after(least), bound.facts)
             if not least and number + 1 >= FIRST_BATCHES:
                 break
+        if not least and bound.levels == 1:
+            # A logarithm times a constant needs a level for that, even if no exponential is left.
+            return self._sampled(replace(bound, levels=2))
         return Unknown(f"{least} of {need} points decide: {bound.why_few()}")
 
     def _batch(
         self, levels: int, rounds: int, number: int
     ) -> tuple[Verdict | None, dict[str, npt.NDArray[np.int64]]]:
         """One evaluation of both graphs: a verdict if they differ, else decided rounds."""
-        domain = FieldDomain(self.seed * 100 + number, levels, rounds, drawn_logs=self.drawn_logs)
+        seed = self.seed * 100 + number
+        logs, maxima = self.drawn_logs, self.equivariant
+        domain = FieldDomain(seed, levels, rounds, drawn_logs=logs, equivariant=maxima)
         arrays = {p.name: self._drawn(domain, p, number) for p in self.program.params}
+
+        def redraw(param: Input, attempt: int) -> FieldArray:
+            return self._drawn(domain, param, number + MOST_BATCHES * attempt)
+
+        arrays = with_roots(self.program, domain, arrays, self.trial.size, redraw)
         spec = evaluate_program(self.program, domain, arrays, self.trial.size)
-        got = evaluate_kernels(self.graph, domain, arrays, self.trial.size, self.trial.configs)
+        got = outputs_of(self.graph, domain, arrays, self.trial)
         counts: dict[str, npt.NDArray[np.int64]] = {}
         for name, value in spec.items():
             if name not in got or got[name].shape != value.shape:
@@ -186,9 +223,11 @@ class _Run:
         shape = tuple(self.trial.size[a] for a in order)
         # Integers are part of the claim, so they are the same in all batches.
         seed = self.seed * 100 + number if param.kind is Kind.REAL else self.seed
+        if self.extreme and param.kind is Kind.INT:
+            return extreme_integers(param, shape, self.trial.size, seed)
         return domain.draw(param, shape, seed)
 
-    def _integers(self) -> Mapping[str, Array]:
+    def integers(self) -> Mapping[str, Array]:
         """The integer and boolean parameters of this run."""
         domain = FieldDomain(self.seed, 1, 1)
         found: dict[str, Array] = {}
@@ -200,9 +239,14 @@ class _Run:
         return found
 
     def _differs(self, name: str, difference: Difference) -> Verdict:
-        found = counterexample(self.program, self.graph, self.trial, self._integers(), self.seed)
+        found = counterexample(self.program, self.graph, self.trial, self.integers(), self.seed)
         if found is not None:
             return found
+        if CHOICE in difference.doubts and not self.equivariant:
+            # With more laws of maxima they may agree.
+            verdict = replace(self, equivariant=True).verdict()
+            if isinstance(verdict, Sampled):
+                return verdict
         where = f"{name}{list(difference.position)}"
         if difference.doubts:
             why = ", ".join(sorted(difference.doubts))

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.terms import Terms
 
-DRAWN = ("max", "min", "opaque", "lt", "le", "eq")  # they look at their arguments' values only
+DRAWN = (
+    "max",
+    "min",
+    "best",
+    "opaque",
+    "lt",
+    "le",
+    "eq",
+)  # they look at their arguments' values only
 _KEEP = ("add", "mul", "where", "exp")
 
 

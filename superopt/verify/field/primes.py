@@ -11,6 +11,7 @@ level, so that the root of a size exists.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from random import Random
@@ -102,3 +103,12 @@ def draw(rng: Random, levels: int) -> tuple[int, ...]:
             chain.append(2 * chain[-1] + 1)
         if len(chain) == levels and is_prime(chain[-1]):
             return tuple(reversed(chain))
+
+
+def has_root(value: Fraction) -> bool:
+    """Whether a number is a square in every chain."""
+    left = value.numerator * value.denominator
+    for p in roots(MOST_LEVELS):
+        while left and left % p == 0:
+            left //= p
+    return left == 1

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from superopt.ugraph.evaluate import evaluate_kernels
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import Array
 from superopt.ugraph.floats import FloatDomain
@@ -14,6 +13,8 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Kind
+from superopt.verify.field.meaning import Meaning
+from superopt.verify.field.meaning import outputs_of
 from superopt.verify.field.trials import Trial
 from superopt.verify.verdict import Refuted
 
@@ -23,7 +24,7 @@ DRAWS = 3
 
 def counterexample(
     program: Program,
-    graph: KernelGraph,
+    graph: KernelGraph | Meaning,
     trial: Trial,
     integers: Mapping[str, Array],
     seed: int,
@@ -46,7 +47,7 @@ def counterexample(
             # A scalar parameter is most often a scale: positive.
             arrays[param.name] = domain.array(values if order else abs(values) + 0.1)
         spec = evaluate_program(program, domain, arrays, trial.size)
-        got = evaluate_kernels(graph, domain, arrays, trial.size, trial.configs)
+        got = outputs_of(graph, domain, arrays, trial)
         if (found := _difference(trial, spec, got)) is not None:
             return found
     return None

@@ -33,10 +33,14 @@ class Tower:
     """The fields of all rounds, level 0 (the largest primes) first.
 
     Arrays have a leading dimension of one element a round (or 1: equal in all rounds). Level
-    ``i`` takes its exponents from level ``i + 1``.
+    ``i`` takes its exponents from level ``i + 1``. ``equivariant``: how maxima are drawn
+    (``extrema.py``).
     """
 
-    def __init__(self, chains: Sequence[tuple[int, ...]], seed: int) -> None:
+    def __init__(
+        self, chains: Sequence[tuple[int, ...]], seed: int, equivariant: bool = False
+    ) -> None:
+        self.equivariant = equivariant
         self.chains = tuple(chains)
         self.rounds = len(chains)
         self.levels = len(chains[0])

@@ -38,7 +38,7 @@ def roots_of(
     unknown = 0
     for x in found.values():
         if x not in signs:
-            signs[x] = _signs(polys, terms.all[x].args[0])
+            signs[x] = signs_of(polys, terms.all[x].args[0])
         vector = signs[x]
         if vector is None:
             unknown += 1
@@ -54,23 +54,14 @@ def _key(polys: Polynomials, root: int) -> object | None:
     except (TooHardError, KeyError):  # it stands in an exponent only
         return root
     rest = dict(poly)
-    lead = next((c for _, c in sorted(poly.items()) if _has_root(c)), Fraction(1))
+    lead = next((c for _, c in sorted(poly.items()) if primes.has_root(c)), Fraction(1))
     key: Poly = {m: c / lead for m, c in rest.items()}
     if set(key) == {ONE} and key[ONE] == 1:
         return None
     return tuple(sorted(key.items()))
 
 
-def _has_root(value: Fraction) -> bool:
-    """Whether a number is a square in every chain."""
-    left = value.numerator * value.denominator
-    for p in primes.roots(primes.MOST_LEVELS):
-        while left and left % p == 0:
-            left //= p
-    return left == 1
-
-
-def _signs(polys: Polynomials, argument: int) -> int | None:
+def signs_of(polys: Polynomials, argument: int) -> int | None:
     """At which points an argument is no square, as bits; None if it cannot be evaluated here."""
     bits = 0
     try:

@@ -43,6 +43,10 @@ class ScalarPoint:
             total += product
         return total % PRIME
 
+    def letter(self, letter: int) -> int:
+        """The value of a letter."""
+        return self._letter(letter, "", 0)
+
     def _letter(self, letter: int, variable: str, shift: int) -> int:
         depends = self.polys.variables[letter]
         own = self.polys.own[letter]

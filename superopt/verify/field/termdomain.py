@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.scalar import Number
+from superopt.verify.field.ranking import best_terms
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
 
@@ -80,6 +82,20 @@ class TermDomain:
             part = TermArray(value.kind, np.take(value.terms, position, dim))
             found = self.apply(fn, (found, part)) if position else part
         return found
+
+    def best(
+        self, values: TermArray, places: TermArray, count: int, end: int, at: bool
+    ) -> TermArray:
+        """Row by row: one of the candidates, by their order."""
+        *lead, length = values.terms.shape
+        rows = zip(
+            values.terms.reshape(-1, length) if length else np.zeros((prod(lead), 0), np.int64),
+            places.terms.reshape(-1, length) if length else np.zeros((prod(lead), 0), np.int64),
+            strict=True,
+        )
+        found = [best_terms(self.terms, v.tolist(), p.tolist(), count, end, at) for v, p in rows]
+        shaped = np.array(found, np.int64).reshape(*lead, count)
+        return TermArray(Kind.INT if at else Kind.REAL, shaped)
 
     def shape(self, value: TermArray) -> tuple[int, ...]:
         """The length of every dimension."""

@@ -17,6 +17,8 @@ from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.verify.field.extrema import OPPOSITE
+from superopt.verify.field.primes import has_root
 
 Key = tuple[object, ...]
 
@@ -25,6 +27,7 @@ Key = tuple[object, ...]
 class Term:
     """One scalar: ``op`` is num, bool, input, named, undefined, undecided or a function's name.
 
+    *Best*: one of the first half of ``args``, or of the second, by the order of the first.
     *Undecided*: its state depends on the sign or the order of data; ``value`` says how.
     """
 
@@ -34,10 +37,14 @@ class Term:
 
 
 class Terms:
-    """All terms; a term is its number in ``all``. ``drawn_logs``: see ``Functions``."""
+    """All terms; a term is its number in ``all``.
 
-    def __init__(self, drawn_logs: bool = False) -> None:
+    ``drawn_logs``: see ``Functions``. ``equivariant``: see ``extrema.py``.
+    """
+
+    def __init__(self, drawn_logs: bool = False, equivariant: bool = False) -> None:
         self.drawn_logs = drawn_logs
+        self.equivariant = equivariant
         self.all: list[Term] = []
         self._numbers: dict[Key, int] = {}
         self.stepped: set[int] = set()  # a rounding is below: it may be zero at many points
@@ -66,6 +73,11 @@ class Terms:
         t = self.all[term]
         value = t.value
         return value if t.op == "num" and isinstance(value, Fraction | float) else None
+
+    def is_place(self, term: int) -> bool:
+        """Whether a term is a place in a list of the best: a number once the order is known."""
+        t = self.all[term]
+        return t.op == "best" and isinstance(t.value, str) and t.value.startswith("place")
 
     def infinite(self, term: int) -> float:
         """The infinity that a term is, or 0."""
@@ -230,9 +242,7 @@ class Terms:
         lost = float(fn.unit)
         if any(self.infinite(a) == -lost for a in args):
             return self.num(-lost)
-        same = [(a, self.all[a]) for a in args]
-        found = {x for a, t in same for x in (t.args if t.op == fn.symbol else (a,))}
-        found -= {self.num(lost)}
+        found = {x for a in args for x in self.members(fn, a)} - {self.num(lost)}
         numbers = {a: n for a in found if exact and (n := self.number(a)) is not None}
         if numbers:
             best = max(numbers.values()) if fn is Fn.MAX else min(numbers.values())
@@ -240,6 +250,42 @@ class Terms:
         if len(found) > 1:
             return self.term(Term(fn.symbol, tuple(sorted(found))))
         return found.pop() if found else self.num(lost)
+
+    def members(self, fn: Fn, a: int) -> tuple[int, ...]:
+        """What ``a`` is the extremum of, as far as the laws say that are in use."""
+        t = self.all[a]
+        if t.op == fn.symbol:
+            return t.args
+        if not self.equivariant:
+            return (a,)
+        if t.op == "abs" and fn is Fn.MAX:
+            return (t.args[0], self.negate(t.args[0]))
+        if t.op not in ("add", "mul"):
+            return (a,)
+        for x, other in (t.args, t.args[::-1]):
+            if t.op == "add":
+                sets = self.members(fn, x)
+                if len(sets) > 1 and len(self.members(fn, other)) == 1:
+                    return tuple(self.add(m, other) for m in sets)
+                continue
+            value = self.number(other)
+            turned = value is not None and value < 0
+            factor = self.negate(other) if turned else other
+            sets = self.members(OPPOSITE[fn] if turned else fn, x)
+            if len(sets) > 1 and self.is_square(factor) and len(self.members(fn, other)) == 1:
+                return tuple(self.mul(m, other) for m in sets)
+        return (a,)
+
+    def is_square(self, a: int) -> bool:
+        """Whether a value is seen to be a square in every field."""
+        t, value = self.all[a], self.number(a)
+        if isinstance(value, Fraction):
+            return value > 0 and has_root(value)
+        if t.op == "mul" and t.args[0] == t.args[1]:
+            return True
+        if t.op in ("mul", "inv"):
+            return all(self.is_square(x) for x in t.args)
+        return t.op in ("exp", "sqrt", "named", "abs")
 
     def compare(self, fn: Fn, a: int, b: int) -> int:
         """LT, LE or EQ, settled where states, integers or identity settle it."""

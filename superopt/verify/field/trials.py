@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from superopt.ugraph.best import listed
 from superopt.ugraph.evaluate import evaluate_node
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Config
@@ -23,6 +24,8 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
 from superopt.ugraph.walk import topo
+
+RANKS, CANDIDATES = 2, 3  # of a list of the best: each order of candidates must come up
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,13 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     others = [a for a in axes if a not in walked and a not in places]
     # Leading batch axes of large tensors: one position is enough where there are many axes.
     few = dict.fromkeys(others[: max(0, len(axes) - 4)], 1)
+    ranked = listed((s.value for s in program.outputs), program.fixed)
+    few |= {a: RANKS for a, _ in program.fixed}
 
     def sizes(many: int, place: int, plain: int) -> dict[str, int]:
         found = {a: many - i % 2 for i, a in enumerate(walked)}
         found |= dict.fromkeys(places, place)
+        found |= {a: min(found[a], CANDIDATES) for a in ranked if a in found}
         return found | {a: 2 + (i + plain) % 2 for i, a in enumerate(others)} | few
 
     yield _trial("remainder", graph, sizes(5, 3, 0), 2, 2)

@@ -25,6 +25,7 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -69,6 +70,9 @@ def _value(
         case Reduce(fn=fn, axis=axis, arg=arg):
             dim = done[arg].ndim - len(arg.axes) + arg.axes.index(axis)
             return np.asarray(_FOLD[fn].reduce(done[arg], axis=dim, initial=float(fn.unit)))
+        case Scan(fn=fn, axis=axis, arg=arg):
+            dim = done[arg].ndim - len(arg.axes) + arg.axes.index(axis)
+            return np.asarray(_FOLD[fn].accumulate(done[arg], axis=dim))
         case _:
             raise KeyError(f"no value is given for {node!r}")
 

@@ -46,7 +46,7 @@ def facts_of(module: ModuleType, spec: LaunchSpec, target: str) -> Facts:
         constexprs=dict(spec.constexprs),
         attrs=specialised(spec),
     )
-    options = {"num_warps": spec.warps, "num_stages": spec.stages}
+    options = {"num_warps": spec.warps, "num_stages": spec.stages, "launch_pdl": spec.dependent}
     capability = int(target.removeprefix("sm_").removesuffix("a"))
     compiled = triton.compile(source, target=GPUTarget("cuda", capability, WARP), options=options)
     registers, spill_bytes = resources(compiled.asm["cubin"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -23,6 +24,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.node import Scan
 from superopt.ugraph.node import kind_of_dtype
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -54,8 +56,8 @@ def stabilised_axes(program: Program) -> list[str]:
 
 
 def folded_axes(program: Program) -> list[str]:
-    """The axes that some fold runs over."""
-    return list(dict.fromkeys(n.axis for n in nodes(program) if isinstance(n, Reduce)))
+    """The axes that some fold or scan runs over."""
+    return list(dict.fromkeys(n.axis for n in nodes(program) if isinstance(n, Reduce | Scan)))
 
 
 def scores(program: Program) -> list[Node]:
@@ -98,7 +100,7 @@ def value_of(
     node: Node, program: Program, arrays: Mapping[str, Array], sizes: Mapping[str, int]
 ) -> Array:
     """The float64 value of a node of ``program``; dimensions are ``node.axes``."""
-    probe = Program(program.name, program.params, (Store("probe", node.axes, None, node),))
+    probe = replace(program, outputs=(Store("probe", node.axes, None, node),))
     domain = FloatDomain(np.float64)
     held = {name: domain.array(value) for name, value in arrays.items()}
     return evaluate_program(probe, domain, held, sizes)["probe"]

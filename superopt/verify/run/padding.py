@@ -3,7 +3,8 @@
 They are read off conditions that compare the positions of one axis with numbers: constants,
 sizes, run-time numbers, or data that do not vary over that axis (a length for each batch). A mask
 over the positions of two axes, as a causal one, depends on the row, and so do data that vary over
-rows: of these, what every row masks counts.
+rows: of these, what every row masks counts. What is hidden only together with a mask that depends
+on the row (all but a prefix, behind the diagonal) is not hidden from every row by itself.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ import numpy as np
 
 from superopt.ugraph.floats import Array
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
+from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from superopt.verify.run import hostile
 
@@ -56,8 +61,11 @@ def hidden(
     ``single``: axes of which a program has one position (batches): these may differ in what they
     hide, all others are rows.
     """
+    together = _together(program)
     for condition in hostile.conditions(program):
         below = topo([condition])
+        if condition in together:
+            continue
         positions = {n.axis for n in below if isinstance(n, Index)}
         data = [n for n in below if isinstance(n, Input)]
         if len(positions) != 1 or any(positions & {*t.order} for t in data):
@@ -69,6 +77,29 @@ def hidden(
         for where in (truth.all(axis=rows), (~truth).all(axis=rows)):
             if where.any() and not where.all():
                 yield Hidden(axis, axes, where)
+
+
+def _together(program: Program) -> set[Node]:
+    """The parts of conditions that hide nothing unless one of other positions does, too."""
+    found: set[Node] = set()
+    for node in hostile.nodes(program):
+        match node:
+            case Map(fn=Fn.WHERE, args=(condition, then, _)):
+                found |= _parts(condition, shows=not isinstance(then, Const))
+    return found
+
+
+def _parts(condition: Node, shows: bool) -> set[Node]:
+    """``shows``: what ``condition`` is true for is seen, else hidden."""
+    match condition:
+        case Map(fn=Fn.NOT, args=(inner,)):
+            return _parts(inner, not shows)
+        case Map(fn=Fn.AND | Fn.OR as fn, args=args):
+            found = {p for a in args for p in _parts(a, shows)}
+            one_axis = len({n.axis for n in topo([condition]) if isinstance(n, Index)}) == 1
+            return found if (fn is Fn.AND) == shows or one_axis else found | {*topo(args)}
+        case _:
+            return set()
 
 
 def somewhere(

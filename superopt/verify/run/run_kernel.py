@@ -175,6 +175,7 @@ def launch_of(module: ModuleType, config: Config) -> Any:
         raise ValueError("the file has no function with tensor descriptors")
     how: dict[str, bool | int] = {"descriptors": True} if config.descriptors else {}
     how |= {"group": config.group} if config.group != 1 else {}
+    how |= {"dependent": True} if config.dependent else {}
     return module.Launch(config.tile, config.parts, config.warps, config.stages, **how)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from math import prod
 
+from superopt.ugraph.best import listed
 from superopt.ugraph.described import inner_axes
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
@@ -20,6 +21,7 @@ from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import tile_dimensions
@@ -47,7 +49,8 @@ def axes_of(graph: KernelGraph) -> list[str]:
     """The axes that have a size, in order of the signature, then of the outputs."""
     orders = [p.order for p in graph.params if isinstance(p, Input)]
     orders += [s.order for k in graph.kernels for s in k.all_stores]
-    return list(dict.fromkeys(axis for order in orders for axis in order))
+    fixed = (a for a, _ in graph.fixed)
+    return list(dict.fromkeys([*(axis for order in orders for axis in order), *fixed]))
 
 
 def walked(graph: KernelGraph) -> list[str]:
@@ -86,6 +89,7 @@ def lean_sizes(graph: KernelGraph) -> Sizes:
     positions cannot influence each other) have one position, the last such axis two."""
     drawn = _drawn(graph)
     lone = [axis for axis, (_, pool) in drawn.items() if pool is _SINGLE]
+    lone = [axis for axis in lone if axis not in dict(graph.fixed)]
     few = {axis: 2 if axis == lone[-1] else 1 for axis in lone}
     return {axis: few.get(axis, size) for axis, (size, _) in drawn.items()}
 
@@ -106,7 +110,18 @@ def _drawn(graph: KernelGraph) -> dict[str, tuple[int, tuple[int, ...]]]:
         else:
             pool = _SINGLE
         sizes[axis] = next(pools[pool]), pool
-    return sizes
+    return _settled(graph, sizes)
+
+
+def _settled(
+    graph: KernelGraph, sizes: dict[str, tuple[int, tuple[int, ...]]]
+) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """``sizes`` with those that the spec gives, and with more positions than are listed."""
+    fixed = dict(graph.fixed)
+    carries = [(w, c) for k in graph.kernels for w in k.nest for c in w.carries]
+    lists = [c.best(w.axis, (c.term, Index(w.axis))) for w, c in carries if c.listed is not None]
+    more = listed([*lists, *(r for k in graph.kernels for r in k.roots())], graph.fixed)
+    return {a: (fixed.get(a, n + more.get(a, 0)), pool) for a, (n, pool) in sizes.items()}
 
 
 def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
@@ -121,7 +136,7 @@ def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
     for axis in packed(graph):
         for size in (0, 1, TILE + 1):
             yield {**usual, axis: size}
-    yield dict.fromkeys(usual, 1)
+    yield dict.fromkeys(usual, 1) | dict(graph.fixed)
 
 
 def beyond(graph: KernelGraph, distances: Mapping[str, int]) -> Sizes:
@@ -165,10 +180,10 @@ def aligned_sizes(graph: KernelGraph, sizes: Mapping[str, int]) -> Sizes:
 
 def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
     """Sizes at which ``configs``, the tuned ones, have two tiles with a remainder."""
-    sizes = dict.fromkeys(axes_of(graph), 2)
+    sizes = dict.fromkeys(axes_of(graph), 2) | dict(graph.fixed)
     for block, config in zip(launches(graph), configs, strict=True):
         for axis, place in block.places:
-            if axis not in sizes or axis not in config.tile:
+            if axis not in sizes or axis not in config.tile or axis in dict(graph.fixed):
                 continue
             tile = config.tile[axis]
             if isinstance(place, Whole):

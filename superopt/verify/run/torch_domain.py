@@ -174,6 +174,20 @@ class TorchDomain:
         terms = max(a.shape[dim], b.shape[dim])
         return self._summed(total, _contracted(a * a, b * b, dim), terms)
 
+    def best(self, values: Tensor, places: Tensor, count: int, end: int, at: bool) -> Tensor:
+        """Ranked exactly; a NaN is in all values."""
+        lost = values.isnan().any(-1, keepdim=True)
+        shape = (*values.shape[:-1], max(0, count - values.shape[-1]))
+        values = torch.cat([values.to(self.dtype), self.full(shape, -math.inf)], -1)
+        places = torch.cat([places, torch.full(shape, end, device=self.device)], -1)
+        # By place first, then stably by value. Candidates mostly come in order of their places.
+        by_place = torch.argsort(places, dim=-1, stable=True)
+        values, places = values.gather(-1, by_place), places.gather(-1, by_place)
+        order = torch.argsort(values, dim=-1, descending=True, stable=True)[..., :count]
+        if at:
+            return torch.where(lost, end, places.gather(-1, order))
+        return torch.where(lost, math.nan, values.gather(-1, order))
+
     def shape(self, value: Tensor) -> tuple[int, ...]:
         """The length of every dimension."""
         return tuple(value.shape)

@@ -26,6 +26,7 @@ from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import trials
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import accepted
 from tests import samples
 from tests.samples import add
 from tests.samples import div
@@ -128,7 +129,10 @@ DEPENDENT = {
         add(exp(X), exp(mul(X, mul(X, X)))),
         add(exp(mul(X, X)), num(1)),
     ),
-    "softmax of a softmax": (softmax(softmax(A, "k"), "k"), A),
+    "x, y and a product of both": (
+        add(exp(X), mul(exp(Y), exp(mul(X, Y)))),
+        mul(exp(Y), exp(X)),
+    ),
 }
 
 
@@ -149,8 +153,23 @@ def test_hidden_dependence_is_seen():
     right = exp(mul(div(X, Y), div(num(1), Z)))
     found = bound(left, right)
     assert isinstance(found, RoundBound)  # the polynomials coincide
-    apart = bound(exp(div(X, add(Y, Z))), exp(mul(X, div(add(Y, Z), mul(add(Y, Z), add(Y, Z))))))
-    assert isinstance(apart, NoBound)
+    pair = exp(div(X, add(Y, Z))), exp(mul(X, div(add(Y, Z), mul(add(Y, Z), add(Y, Z)))))
+    apart = bound(*pair)
+    assert isinstance(apart, RoundBound)  # only their values do: a linear relation
+    assert apart.degree <= 4
+
+
+def test_probabilities_that_sum_to_one_are_independent_but_for_one():
+    """exp(p_1) ... exp(p_n) is e: a relation that hides in the inverse of the sum."""
+    twice = softmax(softmax(A, "k"), "k")
+    found = bound(twice, A)
+    assert isinstance(found, RoundBound)
+    assert found.levels == 3
+    first = softmax(A, "k")
+    product = exp(total("k", first))
+    assert isinstance(bound(product, exp(num(1))), RoundBound)
+    together = program(twice)
+    assert accepted(verify_graph(together, plain(together), 0))
 
 
 def test_a_constant_that_a_prime_may_divide_counts():

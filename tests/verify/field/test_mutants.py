@@ -18,6 +18,8 @@ EQUIVALENT = {
         "carry m: term: le -> lt",
         "carry m: term: rsqrt -> sqrt",
         "carry m: term: mul -> div",
+        "carry m: term: mul -> add",
+        "carry m: term: fold add -> mul",
         "carry m: term: where",
         "carry m: fold add",
     ),

@@ -130,3 +130,18 @@ def test_a_kernel_that_only_weighs_padding_with_zero_is_refused(name, runner, tm
     wrong, times = re.subn(r"n_in = .*", "n_in = n_lane < n_size", CASES[name].text())
     assert times == 1
     assert failures(name, wrong, runner, tmp_path)
+
+
+@pytest.mark.parametrize(("fn", "planted"), [(Fn.OR, False), (Fn.AND, True)])
+def test_what_only_a_diagonal_hides_too_is_not_hidden_from_every_row(fn, planted):
+    """Of a prefix or what is not ahead no key is hidden by itself; of both together some are."""
+    x, y = Input("x", ("m", "n")), Input("y", ("n", "e"))
+    seen = Map(fn, (Map(Fn.LE, (N, Index("m"))), Map(Fn.LT, (N, Scalar("prefix", "int32")))))
+    scores = samples.where(seen, x, samples.NEG_INF)
+    out = samples.total("n", samples.mul(samples.softmax(scores, "n"), y))
+    params = (x, y, Scalar("prefix", "int32"))
+    program = Program("f", params, (Store("out", ("m", "e"), None, out),))
+    sizes = {"m": 9, "n": 20, "e": 4}
+    made = families(program, sizes, "fp32", 0, {"prefix": 13})
+    found = [f.name for f in made if "masked for every row" in f.name]
+    assert bool(found) is planted

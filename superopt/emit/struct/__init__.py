@@ -1,0 +1,1 @@
+"""Text of thread graphs: roles, pipes and instructions in the order of their schedule."""

@@ -1,0 +1,103 @@
+"""A consumer: one warpgroup that multiplies, computes and stores the rows that it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from superopt.emit.scalar import integer_unit
+from superopt.emit.scalar import numeral
+from superopt.emit.struct.frames import Role
+from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.loops import Loop
+from superopt.emit.struct.names import Shared
+from superopt.emit.struct.producer import corner
+from superopt.emit.struct.values import Values
+from superopt.emit.value import Value
+from superopt.errors import NotEmittable
+from superopt.threads.body import Products
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.masks import without
+from superopt.ugraph.node import Node
+from superopt.ugraph.scalar import Kind
+from superopt.ugraph.threads import Body
+from superopt.ugraph.threads import ThreadGraph
+
+
+@dataclass(frozen=True)
+class Result:
+    """A store that goes through shared memory."""
+
+    store: Store
+    described: str
+
+
+class Consumer:
+    """Prints the consumer into the lines of its role."""
+
+    def __init__(self, role: Role, graph: ThreadGraph, products: Products, shared: Shared) -> None:
+        self.role, self.graph, self.shared, self.products = role, graph, shared, products
+        (body,) = graph.bodies
+        self.values = Values(role, graph.by_tensor)
+        self.loop = Loop(role, self.values, body, products, shared)
+        self.values.slot = self.loop.tile
+
+    def arrive(self) -> None:
+        """Prints the wait for what is copied once."""
+        for pipe in self.shared.pipes:
+            if not pipe.walk:
+                self.role.lines.line(f"mbarrier.wait({self.shared.full(pipe, '0')}, 0)")
+
+    def walk(self, walk: Walk, body: Body, stretches: list[Stretch]) -> None:
+        """Prints a walk, loop by loop."""
+        role = self.role
+        for carry in walk.carries:
+            name, dims = self.loop.names[body.by_carry[carry.name]], role.dims(carry.over)
+            real = carry.state.kind is Kind.REAL
+            unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
+            kind = "gl.float32" if real else "gl.int64"
+            shape, layout = self.values.shape(dims), role.layout(dims)
+            role.lines.line(f"{name} = gl.full({shape}, {unit}, {kind}, layout={layout})")
+        for stretch in stretches:
+            self.loop.stretch(stretch, clear_values(walk, body) if stretch.clear else {})
+        for carry in walk.carries:
+            name, dims = self.loop.names[body.by_carry[carry.name]], role.dims(carry.over)
+            self.values.define(carry.state, Value(name, dims, carry.state.kind))
+
+    def store(self, store: Store, result: Result | None) -> None:
+        """Prints a store, through shared memory where that is possible."""
+        role, lines = self.role, self.role.lines
+        value = self.values.value(store.value)
+        if store.value.kind is Kind.REAL or store.dtype in (None, "fp32"):
+            value = self.values.real(store.value)
+        dims = role.dims(store.order)
+        if lost := [d for d in value.dims if d not in dims]:
+            raise NotEmittable(f"store {store.name!r} lacks axis {lost[0]!r} of its value")
+        if result is not None and value.dims == dims:
+            buffer = self.shared.result(store.name, store.order)
+            at = self.role.which if self.shared.split(store.order) else "0"
+            tile = role.names.fresh(f"{store.name}_tile")
+            lines.line(f"{tile} = {buffer}.index({at})")
+            shape = f".reshape([{', '.join(role.tile(d) for d in dims)}])"
+            inner = tile if len(store.order) == len(dims) else f"{tile}{shape}"
+            lines.line(f"{inner}.store({value.operand}.to({result.described}.dtype))")
+            lines.line("fence_async_shared()")
+            corners = ", ".join(corner(role, store.order))
+            lines.line(f"tma.async_copy_shared_to_global({result.described}, [{corners}], {tile})")
+            lines.line("tma.store_wait(pendings=0)")
+            return
+        address = self.values.address(store.value, store.order, store.dtype, True, store.name)
+        text = value.text if value.dims == dims else role.along(value, dims)
+        mask = f", mask={inside}" if (inside := role.mask(dims)) else ""
+        lines.line(f"gl.store({address}, {text}{mask})")
+
+
+def clear_values(walk: Walk, body: Body) -> dict[Node, Node]:
+    """What the values of the instructions of ``body`` are on clear tiles of ``walk``."""
+    conditions = walk.clear.conditions if walk.clear else ()
+    new = without([i.value for i in body.instrs], conditions)
+    found: dict[Node, Node] = {}
+    for instr in body.instrs:
+        node = new[instr.value]
+        found[instr.value] = node if isinstance(node, Node) else instr.value
+    return found

@@ -1,0 +1,211 @@
+"""Where the roles of a kernel stand: the entry, which finds out what the program has to do, and
+the roles, which are told.
+
+The entry numbers programs and measures walks in numbers, as plain kernels do. Roles take those
+numbers as arguments. A tile of the axis that consumers split is that of one consumer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from superopt.emit.program import Body
+from superopt.emit.program import Frame
+from superopt.emit.value import Value
+from superopt.emit.writer import Writer
+from superopt.threads.layouts import Layouts
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Walk
+
+CONSUMERS = "CONSUMERS"  # the number of consumers, a constexpr
+CONSUMER = "CONSUMER"  # which of them this is
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """One loop of a walk, as the entry has measured it: names of numbers.
+
+    ``begin``: its first position. ``count``: its tiles. ``before``: how many tiles the walk has
+    had before. ``clear``: all lanes exist and masks hide nothing. ``unless``: a constexpr under
+    which it has no tile. ``jump``: from which position on its tiles are how much further.
+    """
+
+    walk: Walk
+    begin: str
+    count: str
+    before: str
+    clear: bool
+    unless: str
+    jump: tuple[str, str] | None
+
+    def step(self, iteration: str) -> str:
+        """The number of the tile, among those of the stretch, that comes in ``iteration``."""
+        if not self.walk.reverse:
+            return iteration
+        return f"{self.count} - 1 - {iteration}" if iteration != "0" else f"{self.count} - 1"
+
+    def number(self, iteration: str) -> str:
+        """The number of ``iteration`` in the walk."""
+        return iteration if self.before == "0" else plus(self.before, iteration)
+
+
+class Entry(Frame):
+    """The frame of the entry. ``rows``: the axis that consumers split."""
+
+    def __init__(self, block: BlockGraph, described: Collection[str], rows: str) -> None:
+        super().__init__(block, described)
+        self.rows = rows
+        self.names.fresh(CONSUMERS)
+        self.names.fresh(CONSUMER)
+
+    def tile(self, axis: str) -> str:
+        """Positions that the program has of ``axis`` at a time."""
+        return f"({self.one(axis)} * {CONSUMERS})" if axis == self.rows else self.one(axis)
+
+    def one(self, axis: str) -> str:
+        """Positions that one consumer has of ``axis`` at a time."""
+        return super().tile(axis)
+
+
+class Role(Frame):
+    """The frame of a role of the kernel whose entry is ``entry``. ``which``: text of the consumer
+    whose rows are meant."""
+
+    def __init__(self, entry: Entry, layouts: Layouts, which: str) -> None:
+        super().__init__(entry.block)
+        self.entry, self.layouts, self.which = entry, layouts, which
+        # What the kernel takes, and the names of it all, is one for all roles.
+        self.names, self._described, self.helpers = entry.names, entry._described, entry.helpers
+        self._stems, self._sizes, self._scalars = entry._stems, entry._sizes, entry._scalars
+        self._tensors, self._tiles = entry._tensors, entry._tiles
+        self._known = {k: n for k, n in entry._known.items() if k[1] in ("tile", "at")}
+        self.constants = Writer(1)  # the lines that define layouts, before all others
+        self.layout_names: dict[str, str] = {}
+        self.stretch: Stretch | None = None
+        self.iteration = ""
+
+    # Positions.
+
+    def first(self, axis: str) -> str | None:
+        """The first position of the tile in hand."""
+        if axis == self.entry.rows:
+            tile = self._known[axis, "tile"]
+            text = f"({tile} * {CONSUMERS} + {self.which}) * {self.tile(axis)}"
+            return self._make(axis, "first", text) if self.which == CONSUMER else text
+        if self.bodies and axis == self.bodies[-1].axis:
+            return self._walked(axis)
+        return super().first(axis)
+
+    def _walked(self, axis: str) -> str:
+        """The first position of the tile of the walk in hand, printed when first asked for."""
+        body, stretch = self.bodies[-1], self.stretch
+        assert stretch is not None
+        if (axis, "first") not in body.names:
+            step, tile, begin = stretch.step(self.iteration), self.tile(axis), stretch.begin
+            text = plus(begin, times(step, tile))
+            if text == "0" and stretch.jump is None:
+                return "0"
+            name = self.names.fresh(f"{self.stem(axis)}_first")
+            if stretch.jump is not None:
+                at, by = stretch.jump
+                start = self.names.fresh(f"{self.stem(axis)}_from")
+                body.lines.line(f"{start} = {text}")
+                text = f"gl.where({start} < {at}, {start}, {start} + {by})"
+            body.lines.line(f"{name} = {text}")
+            body.names[axis, "first"] = name
+        return body.names[axis, "first"]
+
+    def lane(self, axis: str) -> str:
+        """0 .. tile - 1 of a tiled axis, as part of the tile that decides how it lies."""
+        layout = self.layout((axis,))
+        text = f"gl.arange(0, {self.tile(axis)}, layout={layout})"
+        return self._make(axis, "lane", text, invariant=True)
+
+    def _make(self, axis: str, what: str, text: str, invariant: bool = False) -> str:
+        depth = 0 if invariant else self.depth(axis)
+        if not depth:
+            return super()._make(axis, what, text, invariant)
+        # Several iterations are in hand in one step, so each has names of its own.
+        body = self.bodies[depth - 1]
+        if (axis, what) not in body.names:
+            body.names[axis, what] = self.names.fresh(f"{self.stem(axis)}_{what}")
+            body.lines.line(f"{body.names[axis, what]} = {text}")
+        return body.names[axis, what]
+
+    def stand(self, body: Body | None, stretch: Stretch | None = None, iteration: str = "") -> None:
+        """Goes into an iteration of a stretch (None: outside of walks). One may come back to it."""
+        self.bodies = [] if body is None else [body]
+        self.stretch, self.iteration = stretch, iteration
+
+    # Layouts.
+
+    def layout(self, dims: tuple[str, ...]) -> str:
+        """The constexpr that says how a value with ``dims`` lies."""
+        parent = self.layouts.parent(dims)
+        if dims == parent:
+            return self._tile_layout(parent)
+        (axis,) = dims
+        return self.part(axis, parent)
+
+    def part(self, axis: str, parent: tuple[str, str]) -> str:
+        """How one row or column of the tile ``parent`` lies, along ``axis``."""
+        across = 1 - parent.index(axis)
+        wish = "_".join(["LAYOUT", self.stem(axis).upper(), "OF", *self._stem_of(parent)])
+        text = f"gl.SliceLayout({across}, {self._tile_layout(parent)})"
+        return self._constant(wish, text)
+
+    def operand(self, parent: tuple[str, str]) -> str:
+        """How the left operand of a product with the result ``parent`` lies in registers."""
+        text = (
+            f"gl.DotOperandLayout(operand_index=0, parent={self._tile_layout(parent)}, k_width=2)"
+        )
+        return self._constant("_".join(["OPERAND", *self._stem_of(parent)]), text)
+
+    def _tile_layout(self, parent: tuple[str, str]) -> str:
+        text = (
+            "gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], "
+            f"instr_shape=[16, {self.tile(parent[1])}, 16])"
+        )
+        return self._constant("_".join(["LAYOUT", *self._stem_of(parent)]), text)
+
+    def _stem_of(self, parent: tuple[str, str]) -> list[str]:
+        return [self.stem(a).upper() for a in parent]
+
+    def _constant(self, wish: str, text: str) -> str:
+        if wish not in self.layout_names:
+            self.layout_names[wish] = self.names.fresh(wish)
+            self.constants.line(f"{self.layout_names[wish]}: gl.constexpr = {text}")
+        return self.layout_names[wish]
+
+    def along(self, value: Value, dims: tuple[str, ...]) -> str:
+        """``value`` as an operand beside values with ``dims``, lying as they do."""
+        if not value.dims or value.dims == dims:
+            return value.operand
+        (axis,) = value.dims
+        where = ", ".join(":" if d == axis else "None" for d in dims)
+        return f"{self.turned(value, self.layouts.parent(dims))}[{where}]"
+
+    def turned(self, value: Value, parent: tuple[str, str]) -> str:
+        """A value along one axis, lying as a slice of ``parent``."""
+        (axis,) = value.dims
+        if self.layouts.slice_of(axis, parent):
+            return value.operand
+        free = ", assert_trivial=True" if self.layouts.free(axis, parent) else ""
+        return f"gl.convert_layout({value.text}, {self.part(axis, parent)}{free})"
+
+
+def plus(a: str, b: str) -> str:
+    """The sum of two texts."""
+    if "0" in (a, b):
+        return b if a == "0" else a
+    return f"{a} + {b}"
+
+
+def times(a: str, b: str) -> str:
+    """The product of two texts."""
+    if "0" in (a, b):
+        return "0"
+    if a == "1":
+        return b
+    return f"({a}) * {b}" if " " in a else f"{a} * {b}"

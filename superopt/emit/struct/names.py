@@ -1,0 +1,115 @@
+"""What the roles share: buffers and barriers of pipes, with the text that names a slot."""
+
+from __future__ import annotations
+
+from superopt.emit.struct.frames import CONSUMERS
+from superopt.emit.struct.frames import Entry
+from superopt.emit.writer import Writer
+from superopt.ugraph.node import Input
+from superopt.ugraph.threads import Pipe
+from superopt.ugraph.threads import ThreadGraph
+
+
+class Shared:
+    """Names of the shared memory of one kernel, handed out by the frame of its entry."""
+
+    def __init__(self, entry: Entry, graph: ThreadGraph) -> None:
+        self.entry, self.pipes, self.by_tensor = entry, graph.pipes, graph.by_tensor
+        fresh = entry.names.fresh
+        self._tiles = {t: fresh(f"{t.name}_tiles") for t in self.by_tensor}
+        self._full = {p.name: fresh(f"{p.name}_full") for p in graph.pipes}
+        self._empty = {p.name: fresh(f"{p.name}_empty") for p in graph.pipes if p.walk}
+        self._slots = {
+            p.name: fresh(f"{p.name.upper()}_SLOTS") if p.capacity > 1 else "1" for p in graph.pipes
+        }
+        self.results: dict[str, str] = {}  # buffers of results on their way out
+
+    @property
+    def slots(self) -> tuple[tuple[str, int], ...]:
+        """(constexpr, capacity) of every ring."""
+        return tuple((self._slots[p.name], p.capacity) for p in self.pipes if p.capacity > 1)
+
+    def capacity(self, pipe: Pipe) -> str:
+        """How many slots ``pipe`` has."""
+        return self._slots[pipe.name]
+
+    def full(self, pipe: Pipe, slot: str) -> str:
+        """The barrier that says that the tiles of a slot have come."""
+        return f"{self._full[pipe.name]}.index({slot})"
+
+    def empty(self, pipe: Pipe, slot: str) -> str:
+        """The barrier that says that all consumers have done with a slot."""
+        return f"{self._empty[pipe.name]}.index({slot})"
+
+    def split(self, order: tuple[str, ...]) -> bool:
+        """Whether each consumer has its own tile of a tensor."""
+        return self.entry.rows in order
+
+    def tile(self, tensor: Input, slot: str, which: str) -> str:
+        """The tile in a slot, of the consumer ``which``."""
+        at = slot
+        if self.split(tensor.order):
+            at = which if slot == "0" else f"{slot} * {CONSUMERS} + {which}"
+        return f"{self._tiles[tensor]}.index({at})"
+
+    def descriptor(self, tensor: Input) -> str:
+        """The parameter that describes ``tensor``."""
+        entry = self.entry
+        return entry.tensor(tensor.name, tensor.order, tensor.dtype, written=False).pointer
+
+    def box(self, order: tuple[str, ...]) -> list[str]:
+        """Positions along each axis that one copy moves."""
+        tiled = self.entry.dims(order)
+        return [self.entry.one(a) if a in tiled else "1" for a in order]
+
+    def result(self, name: str, order: tuple[str, ...]) -> str:
+        """The buffer of a result."""
+        if name not in self.results:
+            self.results[name] = self.entry.names.fresh(f"{name}_tiles")
+        return self.results[name]
+
+    def allocate(self, lines: Writer, stores: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+        """Prints all of it. ``stores``: descriptor and axes of every result that has a buffer."""
+        for pipe in self.pipes:
+            for tensor in pipe.tensors:
+                count = self._count(self.capacity(pipe), tensor.order)
+                described = self.descriptor(tensor)
+                self._buffer(
+                    lines, self._tiles[tensor], described, [count, *self.box(tensor.order)]
+                )
+        for name, (described, order) in stores.items():
+            shape = [self._count("1", order), *self.box(order)]
+            self._buffer(lines, self.results[name], described, shape)
+        for pipe in self.pipes:
+            barriers = [(self._full[pipe.name], "1")]
+            barriers += [(self._empty[pipe.name], CONSUMERS)] if pipe.walk else []
+            count = self.capacity(pipe)
+            for barrier, arrivals in barriers:
+                lines.line(
+                    f"{barrier} = gl.allocate_shared_memory(gl.int64, [{count}, 1], "
+                    "mbarrier.MBarrierLayout())"
+                )
+                if pipe.capacity == 1:
+                    lines.line(f"mbarrier.init({barrier}.index(0), count={arrivals})")
+                    continue
+                with lines.block(f"for slot in gl.static_range({count}):"):
+                    lines.line(f"mbarrier.init({barrier}.index(slot), count={arrivals})")
+
+    def _count(self, capacity: str, order: tuple[str, ...]) -> str:
+        if not self.split(order):
+            return capacity
+        return CONSUMERS if capacity == "1" else f"{capacity} * {CONSUMERS}"
+
+    def _buffer(self, lines: Writer, name: str, described: str, shape: list[str]) -> None:
+        lines.line(
+            f"{name} = gl.allocate_shared_memory({described}.dtype, [{', '.join(shape)}], "
+            f"{described}.layout)"
+        )
+
+    def offered(self) -> list[str]:
+        """Every name that roles may ask for, but for constants."""
+        return [
+            *self._tiles.values(),
+            *self.results.values(),
+            *(b for p in self.pipes for b in (self._full[p.name], self._empty.get(p.name)) if b),
+        ]

@@ -1,0 +1,98 @@
+"""The producer: one warp that copies tiles into slots of pipes, in the order of the schedule."""
+
+from __future__ import annotations
+
+from superopt.emit.program import Body as Place
+from superopt.emit.struct.frames import CONSUMERS
+from superopt.emit.struct.frames import Role
+from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.names import Shared
+from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
+from superopt.ugraph.node import Input
+from superopt.ugraph.threads import Body
+from superopt.ugraph.threads import Pipe
+
+WHICH = "consumer"  # the variable of loops over consumers
+
+
+class Producer:
+    """Prints the producer into the lines of its role."""
+
+    def __init__(self, role: Role, shared: Shared) -> None:
+        self.role, self.shared = role, shared
+
+    def once(self) -> None:
+        """Prints the copies that are made once."""
+        for pipe in self.shared.pipes:
+            if not pipe.walk:
+                self._fill(pipe, "0", self.role.lines)
+
+    def stretch(self, body: Body, stretch: Stretch) -> None:
+        """Prints the copies of one stretch of a walk."""
+        role, lines = self.role, Writer(1)
+        pipes = {p.name: p for p in self.shared.pipes}
+        loads = sorted(body.schedule.loads, key=lambda load: load[1].order)
+        if any(place.stage for _, place in loads):
+            raise NotEmittable("a producer whose copies are of different iterations")
+        if stretch.unless:
+            lines.line(f"if not {stretch.unless}:")
+            lines.depth += 1
+        step = role.names.fresh("step")
+        with lines.block(f"for {step} in range(0, {stretch.count}):"):
+            inner = Writer(lines.depth)
+            role.stand(Place(body.axis, inner, True), stretch, step)
+            number = stretch.number(step)
+            if not number.isidentifier() and any(pipes[n].capacity > 1 for n, _ in loads):
+                counted = role.names.fresh(f"{role.stem(body.axis)}_number")
+                inner.line(f"{counted} = {number}")
+                number = counted
+            slots: dict[str, str] = {}
+            for name, _ in loads:
+                self._next(pipes[name], number, slots, inner)
+            role.stand(None)
+            lines.lines += inner.lines
+        role.lines.lines += lines.lines
+
+    def _next(self, pipe: Pipe, number: str, slots: dict[str, str], lines: Writer) -> None:
+        """Waits for the slot of the tile with this number, and fills it."""
+        count = self.shared.capacity(pipe)
+        slot, round_ = "0", number
+        if pipe.capacity > 1:
+            if count not in slots:
+                slots[count] = self.role.names.fresh(f"{pipe.name}_slot")
+                lines.line(f"{slots[count]} = {number} % {count}")
+            slot, round_ = slots[count], f"({number} // {count})"
+        lines.line(f"mbarrier.wait({self.shared.empty(pipe, slot)}, ({round_} & 1) ^ 1)")
+        self._fill(pipe, slot, lines)
+
+    def _fill(self, pipe: Pipe, slot: str, lines: Writer) -> None:
+        shared = self.shared
+        full = shared.full(pipe, slot)
+        sizes = [self._bytes(t) for t in pipe.tensors]
+        lines.line(f"mbarrier.expect({full}, {' + '.join(sizes)})")
+        for tensor in pipe.tensors:
+            described = shared.descriptor(tensor)
+            if not shared.split(tensor.order):
+                at = ", ".join(self.at(tensor.order))
+                tile = shared.tile(tensor, slot, "0")
+                lines.line(f"tma.async_copy_global_to_shared({described}, [{at}], {full}, {tile})")
+                continue
+            at = ", ".join(self.at(tensor.order))
+            with lines.block(f"for {WHICH} in gl.static_range({CONSUMERS}):"):
+                tile = shared.tile(tensor, slot, WHICH)
+                lines.line(f"tma.async_copy_global_to_shared({described}, [{at}], {full}, {tile})")
+
+    def _bytes(self, tensor: Input) -> str:
+        text = f"{self.shared.descriptor(tensor)}.block_type.nbytes"
+        return f"{CONSUMERS} * {text}" if self.shared.split(tensor.order) else text
+
+    def at(self, order: tuple[str, ...]) -> list[str]:
+        """Where a copy begins, along each axis."""
+        return corner(self.role, order)
+
+
+def corner(role: Role, order: tuple[str, ...]) -> list[str]:
+    """The first position of a tile of a tensor, along each axis."""
+    tiled = role.dims(order)
+    return [role.first(a) or "0" if a in tiled else role.at(a).text for a in order]

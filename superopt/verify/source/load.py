@@ -1,0 +1,116 @@
+"""A kernel file as a syntax tree: its functions, constants and numbers, none of it executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from decimal import localcontext
+from fractions import Fraction
+from pathlib import Path
+
+from superopt.ugraph.scalar import Constant
+
+LARGEST = 2**31  # of positions; larger numbers are none
+DIGITS = 60  # of the closed forms that printed numerals are checked against
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628621")
+
+
+@dataclass(frozen=True, eq=False)
+class KernelText:
+    """The text of one printed file.
+
+    ``kernels``: the functions under ``triton.jit``, helpers included; ``functions``: all others
+    at the top level. ``constants``: what the file calls LOG2E, LN2 and PI, as printed.
+    """
+
+    name: str
+    text: str
+    tree: ast.Module
+    kernels: dict[str, ast.FunctionDef]
+    functions: dict[str, ast.FunctionDef]
+    constants: dict[str, Fraction]
+
+
+def read_text(source: Path | str, name: str = "kernel") -> KernelText:
+    """A file, or a text that is called ``name`` in messages.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    if isinstance(source, Path):
+        name, source = source.name, source.read_text()
+    tree = ast.parse(source, name)
+    kernels: dict[str, ast.FunctionDef] = {}
+    functions: dict[str, ast.FunctionDef] = {}
+    constants: dict[str, Fraction] = {}
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=function, decorator_list=marks):
+                compiled = any(ast.unparse(m) == "triton.jit" for m in marks)
+                (kernels if compiled else functions)[function] = node
+            case ast.Assign(
+                targets=[ast.Name(id=label)],
+                value=ast.Call(func=called, args=[ast.Constant(value=float(value))]),
+            ) if ast.unparse(called) == "tl.constexpr":
+                constants[label] = Fraction(repr(value))
+            case _:
+                continue
+    return KernelText(name, source, tree, kernels, functions, constants)
+
+
+def numbers(text: KernelText) -> frozenset[int]:
+    """The whole numbers in the kernels that may be distances between positions."""
+    return frozenset(number for _, number in _distances(text))
+
+
+def with_numbers(text: KernelText, by: Mapping[int, int]) -> KernelText:
+    """The text with whole numbers of its kernels replaced, line by line as it was."""
+    lines = text.text.splitlines(keepends=True)
+    found = _distances(text)
+    found.sort(key=lambda pair: (pair[0].lineno, pair[0].col_offset), reverse=True)
+    for node, number in found:
+        if number in by:
+            line = lines[node.lineno - 1].encode()  # columns count bytes
+            small = str(by[number]).encode()
+            line = line[: node.col_offset] + small + line[node.end_col_offset :]
+            lines[node.lineno - 1] = line.decode()
+    return read_text("".join(lines), text.name)
+
+
+def _distances(text: KernelText) -> list[tuple[ast.Constant, int]]:
+    nodes = [n for kernel in text.kernels.values() for n in ast.walk(kernel)]
+    found = [(n, n.value) for n in nodes if isinstance(n, ast.Constant)]
+    return [(n, value) for n, value in found if type(value) is int and value < LARGEST]
+
+
+def misprinted(text: KernelText) -> str | None:
+    """A named constant whose numeral is not the double nearest to its closed form, or None."""
+    known = {c.value: c for c in Constant}
+    for name, value in text.constants.items():
+        if name not in known:
+            return f"constant {name} has no closed form"
+        closed = closed_form(known[name])
+        if float(value) != float(closed):
+            return f"constant {name} is printed as {float(value)!r} and is {float(closed)!r}"
+    return None
+
+
+def closed_form(constant: Constant) -> Decimal:
+    """The constant to ``DIGITS`` digits."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        match constant:
+            case Constant.LN2:
+                return Decimal(2).ln()
+            case Constant.LOG2E:
+                return 1 / Decimal(2).ln()
+            case Constant.PI:
+                return +PI
+
+
+def same_function(node: ast.FunctionDef, text: str) -> bool:
+    """Whether a function is, up to layout and comments, the one of ``text``."""
+    (other,) = ast.parse(text).body
+    return ast.dump(node) == ast.dump(other)

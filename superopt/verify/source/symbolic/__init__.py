@@ -1,0 +1,1 @@
+"""The symbolic reading of a printed file: memory safety for all sizes."""

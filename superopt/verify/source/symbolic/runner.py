@@ -1,0 +1,280 @@
+"""Reads the function that launches the kernels of one graph, with the numbers of one plan."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from superopt.verify.source.faults import OutsideVocabularyError
+from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic import guards
+from superopt.verify.source.symbolic.formula import FALSE
+from superopt.verify.source.symbolic.formula import TRUE
+from superopt.verify.source.symbolic.formula import Formula
+from superopt.verify.source.symbolic.formula import Truth
+from superopt.verify.source.symbolic.formula import at_least
+from superopt.verify.source.symbolic.formula import below
+from superopt.verify.source.symbolic.formula import both
+from superopt.verify.source.symbolic.formula import equal
+from superopt.verify.source.symbolic.launcher import INTEGERS
+from superopt.verify.source.symbolic.launcher import Host
+from superopt.verify.source.symbolic.launcher import Numbers
+from superopt.verify.source.symbolic.launcher import largest
+from superopt.verify.source.symbolic.launcher import strides_of
+from superopt.verify.source.symbolic.poly import ONE
+from superopt.verify.source.symbolic.poly import ZERO
+from superopt.verify.source.symbolic.poly import Poly
+from superopt.verify.source.symbolic.poly import number
+from superopt.verify.source.symbolic.value import Address
+from superopt.verify.source.symbolic.value import Descriptor
+from superopt.verify.source.symbolic.value import Mask
+from superopt.verify.source.symbolic.value import Named
+from superopt.verify.source.symbolic.value import Opaque
+from superopt.verify.source.symbolic.value import Tensor
+from superopt.verify.source.symbolic.value import Value
+from superopt.verify.source.symbolic.value import Whole
+from superopt.verify.source.symbolic.vocabulary import fits
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch: a function, what its parameters are, and how many programs run.
+
+    ``path``: what holds when it is made. ``early``: when it may begin before the launch before it
+    has ended.
+    """
+
+    function: str
+    arguments: Mapping[str, Value]
+    programs: Poly
+    path: tuple[Formula, ...]
+    early: Formula = FALSE
+
+
+class Runner:
+    """The launches of one graph, in order, and the workspaces that it makes."""
+
+    def __init__(
+        self, text: KernelText, host: Host, numbers: Sequence[Numbers], concrete: bool = False
+    ) -> None:
+        self.text, self.host, self.numbers, self.concrete = text, host, numbers, concrete
+        self.atoms = host.atoms
+        self.names: dict[str, Value] = {}
+        self.launch = numbers[0]
+        self.launches: list[Launch] = []
+        self.workspaces: list[Tensor] = []
+        self.path: list[Formula] = []
+        self.truths = 0  # of which nothing is known
+
+    def read(self, graph: int) -> Runner:
+        """Reads the function of a graph. Raises OutsideVocabularyError."""
+        call = self.host.runners.get(graph)
+        if call is None or ast.unparse(call.func) not in self.text.functions:
+            raise OutsideVocabularyError(f"launcher: graph {graph} has no runner")
+        function = self.text.functions[ast.unparse(call.func)]
+        if len(function.args.args) != len(call.args):
+            raise OutsideVocabularyError(f"launcher: {ast.unparse(call)}")
+        for parameter, given in zip(function.args.args, call.args, strict=True):
+            known = self.host.names.get(ast.unparse(given), Opaque())
+            self.names[parameter.arg] = known
+        self._block(function.body)
+        return self
+
+    def _block(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id="launch")],
+                value=ast.Subscript(slice=ast.Constant(value=int(index))),
+            ):
+                if index >= len(self.numbers):
+                    raise OutsideVocabularyError(f"plan: no launch {index}")
+                self.launch = self.numbers[index]
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found = self._value(value)
+                if isinstance(found, Address) and found.tensor.kind == "workspace":
+                    found = self._workspace(name, found.tensor)
+                self.names[name] = found
+            case ast.If(test=test, body=body, orelse=other):
+                condition = self._value(test)
+                if isinstance(condition, Mask):
+                    self.path.append(condition.formula)
+                self._block(body)
+                if isinstance(condition, Mask):
+                    self.path.pop()
+                self._block(other)
+            case ast.Expr(
+                value=ast.Call(func=ast.Subscript(value=ast.Name(id=name), slice=grid)) as call
+            ):
+                self._launches(name, grid, call)
+            case ast.Expr(value=ast.Constant()):
+                return
+            case _:
+                raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
+
+    def _workspace(self, name: str, made: Tensor) -> Address:
+        tensor = Tensor(
+            name,
+            made.shape,
+            strides_of(self.atoms, name, made.shape, True, self.concrete),
+            "workspace",
+            made.dtype,
+            apart=True,  # torch.empty makes it contiguous
+        )
+        self.workspaces.append(tensor)
+        return Address(tensor, ZERO)
+
+    # Launches.
+
+    def _launches(self, name: str, grid: ast.expr, call: ast.Call) -> None:
+        programs = self._value(grid)
+        if not isinstance(programs, tuple) or len(programs) != 1:
+            raise OutsideVocabularyError(f"launcher: grid {ast.unparse(grid)}")
+        (count,) = programs
+        if not isinstance(count, Whole) or name not in self.text.kernels:
+            raise OutsideVocabularyError(f"launcher: {name}[{ast.unparse(grid)}]")
+        function = self.text.kernels[name]
+        given = dict(zip((a.arg for a in function.args.args), call.args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg}
+        arguments: dict[str, Value] = {}
+        path = list(self.path)
+        for parameter in function.args.args:
+            if parameter.arg not in given:
+                raise OutsideVocabularyError(f"launcher: {name} lacks {parameter.arg}")
+            kind = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+            found = self._passed(self._value(given[parameter.arg]), kind)
+            if isinstance(found, Whole) and found.bits == 32:  # a larger one makes it 64 bits wide
+                path += [f for f in fits(found.poly, 32) if not self.atoms.follows(f)]
+            arguments[parameter.arg] = found
+        early = self._value(given["launch_pdl"]) if "launch_pdl" in given else Mask(FALSE)
+        if not isinstance(early, Mask):
+            raise OutsideVocabularyError(f"launcher: launch_pdl={ast.unparse(given['launch_pdl'])}")
+        self.launches.append(Launch(name, arguments, count.poly, tuple(path), early.formula))
+
+    def _passed(self, value: Value, kind: str) -> Value:
+        if not isinstance(value, Whole):
+            return value
+        return Whole(value.poly, {"tl.constexpr": 0, "tl.int64": 64}.get(kind, 32))
+
+    # Expressions.
+
+    def _value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=bool(value)):
+                return Mask(TRUE if value else FALSE)
+            case ast.BoolOp():  # of the device, say
+                self.truths += 1
+                return Mask(Truth(f"host_{self.truths}"))
+            case ast.Constant(value=int(value)):
+                return Whole(number(value))
+            case ast.Name(id=name):
+                return self.names.get(name, Named(name))
+            case ast.Tuple(elts=parts):
+                return tuple(map(self._value, parts))
+            case ast.Subscript(value=base, slice=ast.Constant(value=key)):
+                if ast.unparse(base) == "launch.tiles":
+                    return self._tile(str(key))
+                found = self._value(base)
+                known = isinstance(found, tuple) and isinstance(key, int)
+                return found[key] if known else Opaque()  # type: ignore[index]
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._binary(op, self._value(left), self._value(right))
+            case ast.Compare(left=left, ops=[ast.Gt()], comparators=[right]):
+                return self._greater(self._value(left), self._value(right))
+            case ast.Call(func=called, args=args, keywords=keywords):
+                return self._call(ast.unparse(called), called, args, keywords)
+            case _:
+                return self._option(node)
+
+    def _greater(self, a: Value, b: Value) -> Value:
+        known = isinstance(a, Whole) and isinstance(b, Whole)
+        return Mask(below(b.poly, a.poly)) if known else Opaque()  # type: ignore[union-attr]
+
+    def _option(self, node: ast.expr) -> Value:
+        """What a plan says of the launch in hand."""
+        match ast.unparse(node):
+            case "launch.parts":
+                return Whole(number(self.launch.parts))
+            case "launch.group":
+                return Whole(number(self.launch.group))
+            case _:
+                return Opaque()
+
+    def _tile(self, axis: str) -> Value:
+        tiles = dict(self.launch.tiles)
+        if axis not in tiles:
+            raise OutsideVocabularyError(f"plan: no tile for axis {axis}")
+        return Whole(number(tiles[axis]))
+
+    def _binary(self, op: ast.operator, a: Value, b: Value) -> Value:
+        match op, a, b:
+            case ast.Mult(), Whole(poly=x), Whole(poly=y):
+                return Whole(x * y)
+            case ast.Add(), Whole(poly=x), Whole(poly=y):
+                return Whole(x + y)
+            case ast.Sub(), Whole(poly=x), Whole(poly=y):
+                return Whole(x - y)
+            case _:
+                return Opaque()
+
+    def _call(
+        self, name: str, called: ast.expr, args: Sequence[ast.expr], keywords: list[ast.keyword]
+    ) -> Value:
+        given = [self._value(a) for a in args]
+        match name, given:
+            case "triton.cdiv", [Whole(poly=a), Whole(poly=b)]:
+                return Whole(self.atoms.divided(a + b - ONE, b)[0])
+            case "_whole", [Whole(poly=a), Whole(poly=b)] if b.constant is not None:
+                self._text("_whole", guards.WHOLE)
+                return Whole(self.atoms.power(a, b.constant))
+            case "_even", [Whole(poly=a), Whole(poly=b)]:
+                self._text("_even", guards.EVEN)
+                rest = self.atoms.divided(a, b)[1]
+                return Mask(both((below(ZERO, a), equal(rest, ZERO))))
+            case "_joint", [_, Whole(poly=product)]:
+                self._joint(product)
+                return Whole(product)
+            case "torch.empty", [tuple() as shape, *_]:
+                dtype = next(ast.unparse(k.value) for k in keywords if k.arg == "dtype")
+                sizes = tuple(v.poly for v in shape if isinstance(v, Whole))
+                if len(sizes) < len(shape):
+                    raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
+                return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
+            case "_descriptors", [_, *boxes]:
+                return tuple(map(_described, boxes))
+            case "int", [Whole() as value]:
+                return value
+            case _, [Whole(poly=index)] if name.endswith(".stride"):
+                assert isinstance(called, ast.Attribute)
+                base = self._value(called.value)
+                if isinstance(base, Address) and index.constant in range(len(base.tensor.strides)):
+                    return Whole(base.tensor.strides[index.constant or 0])
+                return Opaque()
+            case _:
+                return Opaque()
+
+    def _joint(self, product: Poly) -> None:
+        """A product of sizes that the launcher knows to be small."""
+        limit = largest(self.text)
+        if guards.JOINT in self.host.guards and limit is not None:
+            if (product.constant or 0) >= limit:
+                raise OutsideVocabularyError(f"launcher: {product} joint positions are refused")
+            for name in product.atoms:
+                self.atoms.assume(name, below(product, number(limit)), at_least(product, ZERO))
+
+    def _text(self, name: str, wanted: str) -> None:
+        if guards.returns(self.text, name) != wanted:
+            raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
+
+
+def _described(box: Value) -> Value:
+    match box:
+        case (Address(tensor=tensor), _):
+            return Descriptor(tensor)
+        case _:
+            raise OutsideVocabularyError(f"launcher: descriptor {box}")

@@ -1,0 +1,95 @@
+"""Many random specs through the whole line: ``python -m tests.fuzz.run --count 500 --seed 0``.
+
+Prints a line for every spec that is not simply verified, and a table at the end. With ``--keep``
+the texts of those go to a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import HealthCheck
+from hypothesis import Phase
+from hypothesis import given
+from hypothesis import seed as seeded
+from hypothesis import settings
+
+from tests.fuzz.generate import specs
+from tests.fuzz.line import Outcome
+from tests.fuzz.line import follow
+from tests.fuzz.line import shared_processes
+
+
+def drawn(count: int, seed: int) -> list[str]:
+    """``count`` different texts, the same for the same seed."""
+    found: dict[str, None] = {}
+    for part in range(20):
+        wanted = settings(
+            max_examples=count,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+
+        @seeded(seed * 1000 + part)
+        @wanted
+        @given(specs())
+        def collect(text: str) -> None:
+            found.setdefault(text)
+
+        collect()
+        if len(found) >= count:
+            break
+    return list(found)[:count]
+
+
+def shape(why: str) -> str:
+    """A reason without its names and numbers, so that like reasons are counted together."""
+    last = why.strip().splitlines()[-1] if why.strip() else "no reason"
+    return re.sub(r"\d+(\.\d+)?(e[-+]\d+)?", "#", re.sub(r"'[^']*'", "'_'", last))[:150]
+
+
+def main() -> int:
+    """0 if nothing crashed, nothing was found wrong, and every refusal has a reason."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    outcomes: list[Outcome] = []
+    with shared_processes(options.compile), tempfile.TemporaryDirectory() as scratch:
+        for number, text in enumerate(drawn(options.count, options.seed)):
+            if number < options.first:
+                continue
+            folder = Path(scratch) / str(number)
+            folder.mkdir()
+            file = folder / f"fuzzed_{number}.py"
+            file.write_text(text)
+            try:
+                outcome = follow(file, folder)
+            except KeyboardInterrupt:
+                break
+            outcomes.append(outcome)
+            print(f"{number}: {outcome.end} ({outcome.seconds} s) {shape(outcome.why) if outcome.why else ''}", flush=True)
+            if outcome.end == "crashed" or outcome.doubts:
+                print(text, outcome.why, *outcome.doubts, sep="\n", flush=True)
+            if options.keep and outcome.end != "verified":
+                options.keep.mkdir(exist_ok=True, parents=True)
+                (options.keep / file.name).write_text(text)
+    for (end, why), times in Counter((o.end, shape(o.why) if o.why else "") for o in outcomes).most_common():
+        print(f"{times:5} {end}: {why}")
+    seconds = sum(o.seconds for o in outcomes)
+    bad = sum(o.end == "crashed" or bool(o.doubts) or (o.end != "verified" and not o.why) for o in outcomes)
+    print(f"{len(outcomes)} specs, {bad} to be looked at, {seconds:.0f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,180 @@
+"""The catalogue of repairs: every row with the shipped specs that stand for it.
+
+``python -m tests.specs.catalogue [NAME...]`` judges, prints and executes the one-walk kernels of
+the rows (all of them take an hour), rolling and split, at small tiles, in fp32 and fp16, on
+ordinary and hostile inputs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from superopt.emit.module import emit
+from superopt.examine import row_of
+from superopt.header import Header
+from superopt.loading import load
+from superopt.report.repairs import fusions
+from superopt.spec import Spec
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Whole
+from superopt.verify.field.graphs import verify_graph
+from superopt.verify.field.trials import trials
+from superopt.verify.run.checks import check_floats
+from superopt.verify.verdict import Verdict
+
+SPECS = Path(__file__).parents[2] / "specs"
+BOTH, ROLLING = "rolling, split", "rolling"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A row. ``ranks``: of its repairs in one walk of ``axis``, in order; None is a refusal, none
+    are nothing to repair. ``modes``: of the walk that holds, which may be one of several."""
+
+    name: str
+    spec: str
+    axis: str
+    ranks: tuple[int | None, ...]
+    modes: str = BOTH
+
+    @property
+    def loaded(self) -> Spec:
+        """The spec."""
+        (spec,) = load(f"{SPECS / self.spec}")
+        return spec
+
+
+ROWS = (
+    Pattern("softmax denominator", "softmax.py:softmax", "n", (1,), ROLLING),
+    Pattern("logsumexp", "logsumexp.py:logsumexp", "n", (1,)),
+    Pattern("cross-entropy", "losses.py:cross_entropy", "n", (1,)),
+    Pattern("attention, normalised in the loop", "attention.py:attention", "n", (1, 1)),
+    Pattern("attention with its normaliser", "attention.py:with_lse", "n", (1, 1)),
+    Pattern("decode", "attention.py:decode", "n", (1, 1)),
+    Pattern("grouped heads", "grouped_decode.py:grouped_decode", "n", (1, 1)),
+    Pattern("value is part of the key", "key_masks.py:latent", "n", (1, 1)),
+    Pattern("causal mask", "attention.py:causal", "n", (1, 1)),
+    Pattern("window", "masked_attention.py:sliding_window", "n", (1, 1)),
+    Pattern("documents", "masked_attention.py:document", "n", (1, 1)),
+    Pattern("prefix", "key_masks.py:prefix", "n", (1, 1)),
+    Pattern("padding", "key_masks.py:padded", "n", (1, 1)),
+    Pattern("alibi", "masked_attention.py:alibi", "n", (1, 1)),
+    Pattern("relative bias", "key_masks.py:relative_bias", "n", (1, 1)),
+    Pattern("softcap", "masked_attention.py:softcap", "n", (1, 1)),
+    Pattern("sink, off-by-one", "masked_attention.py:sink", "n", (1, 1)),
+    Pattern("differential attention", "weighting.py:differential", "n", (1, 1, 2)),
+    Pattern("merging partial attentions", "partials.py:merged", "p", (1, 1)),
+    Pattern("sigmoid attention", "weighting.py:sigmoid_attention", "n", ()),
+    Pattern("random features with a stabiliser", "weighting.py:random_features", "n", (2, 2)),
+    Pattern("z-loss", "losses.py:z_loss", "n", (1,)),
+    Pattern("label smoothing", "losses.py:label_smoothing", "n", (1,)),
+    Pattern(
+        "gradient of linear and cross-entropy",
+        "losses.py:linear_cross_entropy_gradient",
+        "n",
+        (1, 2),
+    ),
+    Pattern("entropy", "losses.py:entropy", "n", (1, 2)),
+    Pattern("entropy and normaliser", "losses.py:entropy_and_normaliser", "n", (1, 2)),
+    Pattern("divergence", "losses.py:kl_divergence", "n", (1, 1, 2)),
+    Pattern("rms norm and matmul", "rms_norm_linear.py:rms_norm_linear", "k", (1,)),
+    Pattern("layer norm and matmul", "scaled_linear.py:layer_norm_linear", "k", (3, 2)),
+    Pattern("affine norm and matmul", "scaled_linear.py:affine_norm_linear", "k", (3, 3)),
+    Pattern("variance", "statistics.py:variance", "n", (3,)),
+    Pattern("moments of groups", "statistics.py:group_moments", "s", (3,)),
+    Pattern("stable length", "statistics.py:stable_norm", "n", (1,)),
+    Pattern("cosine similarity", "statistics.py:cosine_similarity", "n", (1,)),
+    Pattern("largest size and matmul", "scaled_linear.py:amax_linear", "k", (1,)),
+    Pattern("with a rounding inside", "scaled_linear.py:quantised_linear", "k", (None,)),
+    Pattern("rms norm and its largest size", "statistics.py:rms_norm_amax", "n", (1,)),
+    Pattern("largest distance from the mean", "statistics.py:centred_amax", "n", (2,)),
+    Pattern("layer norm and its largest size", "statistics.py:layer_norm_amax", "n", (3, 2)),
+    Pattern("affine norm and its largest size", "statistics.py:affine_norm_amax", "n", (None,)),
+    Pattern("max-plus product", "semirings.py:max_plus", "k", ()),
+    Pattern("step of a forward pass", "semirings.py:forward_step", "k", (1,)),
+    Pattern("softmax of a softmax", "weighting.py:softmax_twice", "n", (None,)),
+)
+
+ELSEWHERE = {
+    "gather at argmax; top-k": "routing.py",
+    "linear attention, retention, decay, stabilised memory": "recurrent.py",
+}
+"""Rows whose folds are lists or prefixes: they have tests of their own."""
+
+UNSAID = {"gated delta rule": "steps that are matrices"}
+"""Rows that no spec can say, and why (``docs/language.md``)."""
+
+
+def kernels(pattern: Pattern) -> Iterator[tuple[str, KernelGraph]]:
+    """The kernel of the first walks along the axis that hold, rolling and split."""
+    program = pattern.loaded.program
+    names = tuple(s.name for s in program.outputs)
+
+    def whole(block: BlockGraph) -> KernelGraph:
+        kept = {a for a, _ in block.places if all(a in s.order for s in program.outputs)}
+        places = tuple(
+            (a, Whole() if isinstance(p, Grid) and a not in kept else p) for a, p in block.places
+        )
+        order = tuple(t for t in block.order if t.axis in kept)
+        placed = replace(block, places=places, order=order)
+        return KernelGraph(program.name, program.params, names, (placed,))
+
+    for fusion in fusions(program):
+        if fusion.axis != pattern.axis or fusion.block is None:
+            continue
+        yield "rolling", whole(fusion.block)
+        if fusion.split is not None:
+            yield "split", whole(fusion.split[0])
+
+
+def judged(pattern: Pattern, graph: KernelGraph, seed: int = 0) -> Verdict:
+    """Whether the graph is the spec."""
+    return verify_graph(pattern.loaded.program, graph, seed)
+
+
+def executed(
+    pattern: Pattern, graph: KernelGraph, dtypes: tuple[str, ...] = ("fp32", "fp16")
+) -> list[str]:
+    """What is wrong with the printed kernel on ordinary and hostile inputs."""
+    spec = pattern.loaded
+    case = spec.case("fp32")
+    configs = next(trials(spec.program, graph)).configs
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / f"{spec.name}.py"
+        row = row_of(case, 0, configs, "sm_90")
+        file.write_text(emit(spec.program, [graph], [row], Header()))
+        report = check_floats(
+            file,
+            spec.program.name,
+            spec.program,
+            [graph],
+            dtypes=dtypes,
+            scalars=case.scalars,
+        )
+    return [str(f) for f in report.failures] or ([] if report.ok else ["nothing was run"])
+
+
+def main(names: list[str]) -> int:
+    """Judges and executes; the number of rows that are wrong."""
+    wrong = 0
+    for pattern in ROWS:
+        if names and pattern.name not in names:
+            continue
+        for mode, graph in kernels(pattern):
+            verdict, faults = judged(pattern, graph), executed(pattern, graph)
+            wrong += bool(faults)
+            print(f"{pattern.name}, {mode}: {type(verdict).__name__}; {faults[:1] or 'runs'}")
+            if faults or type(verdict).__name__ != "Sampled":
+                print(f"    {verdict}"[:300], flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

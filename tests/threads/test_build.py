@@ -1,0 +1,135 @@
+"""Thread graphs from block graphs: what goes through pipes, who has which rows, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from superopt.errors import NotEmittable
+from superopt.threads.build import build
+from superopt.threads.build import shared_bytes
+from superopt.threads.check import check
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.parse import parse_as
+from tests.threads.cases import ALL
+from tests.threads.cases import MATMUL
+from tests.threads.cases import PLAIN
+from tests.threads.cases import block
+from tests.threads.cases import config
+
+
+def made(text, **keywords):
+    graph = parse_as(BlockGraph, text)
+    return build(graph, config(graph), keywords.pop("dtype", "bf16"), **keywords)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("early", [True, False])
+def test_every_case_has_a_legal_graph(name, early):
+    graph = build(block(name), config(block(name)), "bf16", early=early)
+    assert check(graph) == []
+    assert graph.rows == "m"
+
+
+def pipes(name):
+    graph = build(block(name), config(block(name)), "bf16")
+    return [(p.name, p.capacity, p.walk) for p in graph.pipes]
+
+
+def test_what_moves_along_the_walk_has_a_ring_and_the_rest_comes_once():
+    assert pipes("plain") == [("q", 1, ""), ("k", 2, "n"), ("v", 2, "n")]
+
+
+def test_tensors_with_the_same_readers_share_a_pipe():
+    assert pipes("matmul") == [("x_y", 2, "k")]
+    assert pipes("gated") == [("x", 2, "k"), ("y", 2, "k"), ("z", 2, "k")]
+
+
+def test_tiles_that_no_product_reads_come_through_pipes_as_well_but_vectors_do_not():
+    assert [p for p, _, _ in pipes("biased")] == ["q", "k", "bias", "v"]
+
+
+def test_shared_memory_counts_slots_consumers_and_results():
+    graph = made(PLAIN)
+    tile = 64 * 64 * 2
+    assert shared_bytes(graph, "bf16") == tile * (2 + 2 + 2 + 2)  # q, k, v, out
+    assert shared_bytes(made(PLAIN, consumers=3), "bf16") == tile * (3 + 2 + 2 + 3)
+
+
+def test_registers_of_consumers_leave_room_for_the_producer():
+    for consumers, most in ((1, 240), (2, 240), (3, 160)):
+        graph = made(PLAIN, consumers=consumers)
+        assert graph.registers == (most, 24)
+        assert 128 * (consumers * most + 24) <= 65536
+
+
+TRANSPOSED = """kernel
+  place k Loop
+  place m Grid
+  place n Grid
+  order m n
+  walk k
+    carry sum0 over m n by add of mul(exp2(x[m k]), y[k n])
+  store out[m n] = new(sum0[m n])
+"""
+REFUSED = {
+    "no product": (
+        MATMUL.replace("by add of mul(x[m k], y[k n])", "by max of mul(x[m k], y[k n])"),
+        "no product of matrices",
+    ),
+    "two walks": (
+        MATMUL.replace("  store", "  walk k\n    carry c1 over m by add of x[m k]\n  store"),
+        "2 walks",
+    ),
+    "rows not in the grid": (
+        MATMUL.replace("place m Grid", "place m Whole").replace("order m n", "order n"),
+        "the rows 'm' of the products are no tiles of the grid",
+    ),
+    "computed right operand": (
+        MATMUL.replace("y[k n])", "exp2(y[k n]))"),
+        "the right operand of 'sum0' is computed",
+    ),
+    "fp32 operands": (
+        MATMUL.replace("x[m k]", "x[m k]:fp32").replace("y[k n]", "y[k n]:fp32"),
+        "'sum0' multiplies fp32",
+    ),
+    "one operand is wider": (
+        MATMUL.replace("x[m k]", "x[m k]:fp32"),
+        "'x' would have to be rounded",
+    ),
+    "computed and transposed": (TRANSPOSED, "would have to be transposed"),
+    "a scan": (
+        MATMUL.replace("mul(x[m k], y[k n])", "mul(scan_add[k](x[m k]), y[k n])"),
+        "Scan has no instruction",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_place_is_refused_by_name(name):
+    text, why = REFUSED[name]
+    with pytest.raises(NotEmittable, match=why):
+        made(text)
+
+
+def test_tiles_must_fit_the_matrix_unit():
+    graph = parse_as(BlockGraph, MATMUL)
+    for tiles, why in (({"m": 32}, "no multiple of 64"), ({"n": 512}, "at most 256")):
+        with pytest.raises(NotEmittable, match=why):
+            build(graph, config(graph, **tiles), "bf16")
+
+
+def test_the_number_of_consumers_is_limited():
+    with pytest.raises(NotEmittable, match="4 consumers"):
+        made(MATMUL, consumers=4)
+
+
+def test_too_few_slots_for_the_schedule_are_refused():
+    with pytest.raises(NotEmittable, match="waits for tile 1 of 'x_y'"):
+        made(MATMUL, capacity=1)
+    assert made(MATMUL, capacity=1, early=False).pipes[0].capacity == 1
+
+
+def test_a_walk_that_ends_within_a_tile_for_all_rows_is_refused():
+    text = PLAIN.replace("walk n", "walk n to length[h]:int32", 1)
+    with pytest.raises(NotEmittable, match="ends within tiles"):
+        made(text)

@@ -1,0 +1,115 @@
+"""Which equivariant maxima are tied, and which choices have to be seen both ways."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from superopt.ugraph.scalar import Fn
+from superopt.verify.field.exponents import Polynomials
+from superopt.verify.field.exponents import TooHardError
+from superopt.verify.field.shapes import ties
+from superopt.verify.field.terms import Term
+from superopt.verify.field.terms import Terms
+
+
+class Board:
+    """Terms over some letters."""
+
+    def __init__(self) -> None:
+        self.terms = Terms(equivariant=True)
+        names = ("a", "b", "c", "x", "y")
+        self.a, self.b, self.c, self.x, self.y = (
+            self.terms.term(Term("input", (), n)) for n in names
+        )
+
+    def max(self, *args: int, fn: Fn = Fn.MAX) -> int:
+        return self.terms.map(fn, args, False)
+
+    def scaled(self, factor: int, *args: int) -> int:
+        return self.max(*(self.terms.mul(factor, a) for a in args))
+
+    def found(self, *roots: int, within: tuple[int, ...] = ()):
+        cone = range(max(roots) + 1)
+        return ties(Polynomials(self.terms, {}), cone, frozenset(within))
+
+
+def test_a_maximum_alone_is_a_variable():
+    t = Board()
+    assert t.found(t.max(t.a, t.b, t.c)).coins == 0
+
+
+def test_proportional_sets_are_tied_by_a_sign():
+    t = Board()
+    first, second = t.max(t.a, t.b, t.c), t.scaled(t.x, t.a, t.b, t.c)
+    found = t.found(first, second)
+    assert (found.tied, found.coins) == (frozenset({first, second}), 1)
+
+
+def test_shifted_sets_are_tied():
+    t = Board()
+    first = t.max(t.a, t.b, t.c)
+    second = t.max(*(t.terms.add(t.x, a) for a in (t.a, t.b, t.c)))
+    assert t.found(first, second).tied == {first, second}
+
+
+def test_sets_of_other_shapes_are_not():
+    t = Board()
+    second = t.max(t.terms.mul(t.x, t.a), t.b, t.c)
+    assert t.found(t.max(t.a, t.b, t.c), second).tied == frozenset()
+
+
+def test_the_same_set_written_otherwise_needs_no_sign():
+    t = Board()
+    sums = [t.terms.add(t.terms.add(t.x, t.y), a) for a in (t.a, t.b, t.c)]
+    other = [t.terms.add(t.x, t.terms.add(t.y, a)) for a in (t.a, t.b, t.c)]
+    assert t.found(t.max(*sums), t.max(*other)).coins == 0
+
+
+def test_two_values_take_a_sign():
+    t = Board()
+    found = t.found(t.max(t.a, t.b))
+    assert (len(found.tied), found.coins) == (1, 1)
+
+
+def test_a_factor_of_unknown_sign_is_a_choice_and_a_square_is_none():
+    t = Board()
+    largest = t.max(t.a, t.b, t.c)
+    assert t.found(t.terms.mul(t.x, largest)).coins == 1
+    t = Board()
+    assert t.found(t.terms.mul(t.terms.mul(t.x, t.x), t.max(t.a, t.b, t.c))).coins == 0
+
+
+def test_signs_that_exclude_each_other_have_no_bound():
+    t = Board()
+    largest = t.max(t.a, t.b, t.c)
+    roots = [
+        t.terms.mul(f, largest)
+        for f in (t.x, t.terms.mul(t.terms.negate(t.x), t.terms.mul(t.y, t.y)))
+    ]
+    with pytest.raises(TooHardError, match="never negative together"):
+        t.found(*roots)
+
+
+def test_tied_maxima_in_exponents_or_in_maxima_have_no_bound():
+    t = Board()
+    pair = t.max(t.a, t.b)
+    with pytest.raises(TooHardError, match="exponent"):
+        t.found(pair, within=(pair,))
+    outer = t.max(t.terms.map(Fn.TANH, (pair,), False), t.c, t.x)
+    with pytest.raises(TooHardError, match="maximum of maxima"):
+        t.found(outer)
+
+
+def test_sets_are_kept_where_the_laws_say_so():
+    t = Board()
+    terms, largest = t.terms, t.max(t.a, t.b, t.c)
+    half = terms.num(Fraction(1, 2))
+    assert len(terms.members(Fn.MAX, terms.add(largest, t.x))) == 3
+    assert len(terms.members(Fn.MAX, terms.mul(half, largest))) == 3
+    assert len(terms.members(Fn.MAX, terms.mul(t.x, largest))) == 1
+    assert len(terms.members(Fn.MIN, terms.negate(largest))) == 3
+    assert len(terms.members(Fn.MAX, terms.negate(largest))) == 1
+    assert len(terms.members(Fn.MAX, terms.absolute(t.a))) == 2
+    assert len(terms.members(Fn.MAX, terms.mul(largest, largest))) == 1

@@ -1,0 +1,74 @@
+"""Printed texts are read, and what is claimed of them is proved for all sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from superopt.verify.source.symbolic.linear import NEGATED
+from superopt.verify.source.symbolic.read import read_symbolic
+from superopt.verify.source.symbolic.solve import answer
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import spoken
+from tests.emit.cases import CASES
+
+READ = {
+    "causal": "attention",  # clear tiles, limits of walks, split with a combining kernel
+    "packed": "grouped",  # axes that share tiles
+    "columns": "columns",
+    "softmax": "softmax",  # stores in a walk
+    "rms": "rms_linear",  # programs in groups
+    "window": "window",  # a run-time width, walked from the end
+    "two_kernels": "chain",
+    "kinds": "kinds",  # integers and truth values
+    "nested": "probabilities",  # walks inside walks
+}
+
+
+@pytest.fixture(scope="module")
+def readings():
+    return {
+        name: read_symbolic(CASES[name]().text(descriptors=name == "rms"), function)
+        for name, function in READ.items()
+    }
+
+
+@pytest.mark.parametrize("name", READ)
+def test_every_claim_is_proved(readings, name):
+    wanting = [f"{c}: {spoken(v)}" for c, v in readings[name].claims if not isinstance(v, Proved)]
+    assert wanting == []
+
+
+@pytest.mark.parametrize("name", READ)
+def test_claims_are_of_every_kind(readings, name):
+    claims = [c.split(": ")[1] for c, _ in readings[name].claims]
+    for words in (
+        *("in bounds", "is stored twice", "every element of", "fit their width"),
+        *("divisors are positive", "launches"),
+    ):
+        assert any(words in c for c in claims), words
+
+
+@pytest.mark.parametrize("name", ["causal", "rms", "nested"])
+def test_no_proof_rests_on_a_contradiction(readings, name):
+    """Without the negated goal every question can be satisfied."""
+    for query in readings[name].queries:
+        facts, _, against = query.smt2.partition(NEGATED)
+        if "(assert true)" not in against:  # else the goal itself is a contradiction
+            assert answer(facts + "\n(check-sat)\n") == "sat", query.claim
+
+
+@pytest.mark.parametrize("name", ["softmax", "rms"])
+def test_a_second_reading_asks_the_same(readings, name):
+    text = CASES[name]().text(descriptors=name == "rms")
+    assert read_symbolic(text, READ[name]) == readings[name]
+
+
+def test_a_workspace_is_read_after_it_is_stored(readings):
+    names = [c for c, _ in readings["causal"].claims]
+    assert "attention_g1_k1: part0_o is read after it is stored" in names
+
+
+def test_no_file_of_ours_is_unknown():
+    reading = read_symbolic("x = 1\n", "f")
+    assert reading.claims == (("f: memory", Unknown("the file has no PLANS")),)

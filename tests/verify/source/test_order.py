@@ -1,0 +1,57 @@
+"""The order reading refutes what holds for reals only, and accepts what is printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from superopt.verify.source.load import read_text
+from superopt.verify.source.order import FAMILIES
+from superopt.verify.source.order import Seen
+from superopt.verify.source.order import read_order
+from superopt.verify.verdict import Refuted
+from superopt.verify.verdict import Unknown
+from tests.emit.cases import CASES
+from tests.verify.source.faults import ORDER
+from tests.verify.source.faults import seeded
+
+
+def read(name, graph=0, change=lambda text: text):
+    case = CASES[name]()
+    return read_order(read_text(change(case.text())), case.program, case.graphs[graph], graph)
+
+
+@pytest.mark.parametrize("graph", [0, 1])
+@pytest.mark.parametrize("name", ["attention", "causal", "softmax"])
+def test_printed_text_is_equal_to_its_spec_in_float64(name, graph):
+    seen = read(name, graph)
+    assert isinstance(seen, Seen), seen
+    assert seen.points == 3 * len(FAMILIES)
+    assert seen.exponents == seen.points
+
+
+@pytest.mark.parametrize("fault", ORDER, ids=lambda f: f.name)
+def test_seeded_fault_is_refuted_by_the_order_reading(fault):
+    verdict = read(fault.case, fault.graph, lambda text: seeded(text, fault))
+    assert isinstance(verdict, Refuted), verdict
+    assert verdict.at
+
+
+def test_an_exponential_of_a_positive_number_is_refuted_though_the_result_is_right():
+    """Without a stabiliser small scores still give the right result in float64."""
+    (naive,) = [f for f in ORDER if f.name == "no stabiliser"]
+    verdict = read("attention", 0, lambda text: seeded(text, naive))
+    assert isinstance(verdict, Refuted)
+    assert ("inputs", "ordinary") in verdict.at
+    assert "exponential of a positive number" in verdict.what
+
+
+def test_where_the_spec_has_no_exponentials_none_are_claimed():
+    seen = read("layer_norm")
+    assert isinstance(seen, Seen)
+    assert seen.exponents == 0
+
+
+def test_what_has_no_meaning_is_unknown():
+    verdict = read("softmax", 0, lambda text: text.replace("tl.exp2(", "tl.atan("))
+    assert isinstance(verdict, Unknown)
+    assert "tl.atan" in verdict.why

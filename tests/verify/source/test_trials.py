@@ -1,0 +1,72 @@
+"""Sizes and tiles of a text's readings: every class of emptiness, and remainders everywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from superopt.ugraph.levels import Split
+from superopt.ugraph.split import launches
+from superopt.verify.field.trials import walked_axes
+from superopt.verify.source.trials import PARTS
+from superopt.verify.source.trials import text_trials
+from tests.emit.cases import CASES
+
+
+def trials(name, graph=0):
+    case = CASES[name]()
+    return case.graphs[graph], list(text_trials(case.program, case.graphs[graph]))
+
+
+def parts(size, tile):
+    """(first, stop) of every part, as kernels count them."""
+    each = -(-size // PARTS)
+    length = -(-each // tile) * tile
+    return [(i * length, min((i + 1) * length, size)) for i in range(PARTS)]
+
+
+@pytest.mark.parametrize("name", ["attention", "causal", "decode"])
+def test_parts_are_long_short_and_empty(name):
+    graph, found = trials(name, len(CASES[name]().graphs) - 1)
+    assert any(isinstance(p, Split) for _, p in graph.kernels[0].places)
+    seen = set()
+    for trial in found:
+        tile = trial.configs[0].tile["n"]
+        for first, stop in parts(trial.size["n"], tile):
+            count = stop - first
+            seen.add("empty" if count == 0 else "past" if count < 0 else "short" if count < tile
+                     else "one tile" if count == tile else "several")  # fmt: skip
+    assert seen == {"empty", "past", "short", "one tile", "several"}
+
+
+@pytest.mark.parametrize("name", ["attention", "softmax", "rms", "packed", "nested"])
+def test_every_cut_axis_has_full_tiles_and_lanes_past_the_end(name):
+    graph, found = trials(name)
+    for axis in walked_axes(graph):
+        sizes = [(t.size[axis], c.tile[axis]) for t in found for c in t.configs if axis in c.tile]
+        assert any(n % tile == 0 and n > 0 for n, tile in sizes)
+        assert any(n % tile for n, tile in sizes)
+        assert any(n > tile for n, tile in sizes)
+        assert any(n == 0 for n, tile in sizes) or name == "rms"
+
+
+def test_tiles_of_walked_axes_differ_from_others():
+    _, found = trials("attention")
+    pairs = {(c.tile["n"], c.tile["m"]) for t in found for c in t.configs}
+    assert {(4, 2), (2, 4)} <= pairs
+
+
+def test_axes_with_a_program_for_each_position_have_several_and_unequally_many():
+    _, found = trials("attention")
+    assert any((t.size["b"], t.size["h"]) == (3, 2) for t in found)
+
+
+def test_an_extremum_of_no_integers_is_not_read():
+    _, found = trials("integers")
+    assert all(t.size["n"] for t in found)
+
+
+def test_axes_that_bring_a_root_each_have_few_positions():
+    case = CASES["rms"]()
+    assert len(launches(case.graphs[0])) == 1
+    _, found = trials("layer_norm")
+    assert max(t.size["k"] for t in found) == 9
