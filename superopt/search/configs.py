@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import inf
 from math import prod
 
 from superopt.device import Device
@@ -243,14 +244,17 @@ def _launch(
     device: Device,
     tf32: bool,
 ) -> list[Option]:
-    """All Configs of one launch that fit."""
+    """All Configs of one launch that fit and are not hopeless whatever their warps and stages."""
     found: list[Option] = []
+    best = inf
     rate = operand(dtype, tf32)
     counter = Counter(prof, sizes, dtype)
     products = racing(prof.block, dtype)
     for tiles in _tilings(prof, sizes):
         cost = counter.cost(Config(tiles, parts))
         launch = Launch(cost, rate, device)
+        if launch.least_us > HOPELESS * best:
+            continue
         for warps in DOT_WARPS if prof.products else WARPS:
             for stages in stages_of(prof):
                 config = Config(tiles, parts, warps, stages)
@@ -259,6 +263,7 @@ def _launch(
                 used = footprint(cost, config, device, tf32)
                 if used.fits(device):
                     times = launch.times(config, used)
+                    best = min(best, times["total"])
                     found.append(Option(times["total"], (config,), (times,), (cost,), (used,)))
     return found
 

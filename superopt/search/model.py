@@ -127,6 +127,16 @@ class Launch:
         self._turns: dict[int, tuple[Turn, ...]] = {}
         self._fetched: dict[tuple[int, int], float] = {}
 
+    @property
+    def least_us(self) -> float:
+        """No number of warps or stages gets below it: what is moved and multiplied, at full rates."""
+        device, cost = self.device, self.cost
+        return 1e6 * max(
+            (sum(cost.unique.values()) + self.writes) / device.dram,
+            (self.read + self.writes) / device.l2,
+            cost.matrix / self.rate,
+        )
+
     def times(self, config: Config, used: Footprint | None = None) -> dict[str, float]:
         """Microseconds per resource, and ``total``. ``used``: the footprint, if it is known."""
         cost, device = self.cost, self.device
