@@ -75,7 +75,8 @@ class TorchDomain:
     """Tensors of one float dtype, beside int64 and bool ones, on one device.
 
     ``operand``: the dtype to which operands of matrix products are rounded (None: they are
-    not). ``seed``: computes with random fp32 roundings (``dtype`` is float64 then).
+    not). In fp32 on a GPU products of 16-bit operands are then those of its matrix unit, whose
+    sums are less exact than fp32 ones: so would be those of the spec in torch. ``seed``: computes with random fp32 roundings (``dtype`` is float64 then).
     """
 
     def __init__(
@@ -168,6 +169,12 @@ class TorchDomain:
         a, b = left.to(self.dtype), right.to(self.dtype)
         if self.operand is not None and is_matrix_product(a, b, dim):
             a, b = self._operand(a), self._operand(b)
+            short = _STORAGE[self.operand]
+            unit = a.is_cuda and a.dtype == torch.float32 and short.itemsize == 2
+            if unit and a.shape[dim] == b.shape[dim]:
+                return multiplied(
+                    a.to(short), b.to(short), dim, partial(torch.bmm, out_dtype=a.dtype)
+                )
         total = _contracted(a, b, dim)
         if self._random is None:
             return total
@@ -265,3 +272,25 @@ def _contracted(left: Tensor, right: Tensor, dim: int) -> Tensor:
     (a, a_text), (b, b_text) = kept(left, right), kept(right, left)
     out = "".join(c for d, c in enumerate(letters) if d != dim)
     return torch.einsum(f"{a_text},{b_text}->{out}", a, b)
+
+
+def multiplied(
+    left: Tensor, right: Tensor, dim: int, bmm: Callable[[Tensor, Tensor], Tensor]
+) -> Tensor:
+    """The sum of products along ``dim``, of equal length in both, by ``bmm`` (batch rows k,
+    batch k columns); other dimensions of 1 broadcast."""
+    others = [d for d in range(left.dim()) if d != dim]
+    rows = [d for d in others if right.shape[d] == 1 != left.shape[d]]
+    columns = [d for d in others if left.shape[d] == 1 != right.shape[d]]
+    batch = [d for d in others if d not in rows and d not in columns]
+    order = [*batch, *rows, *columns]
+    lengths = [max(left.shape[d], right.shape[d]) for d in order]
+    count, height, width = (
+        math.prod(left.shape[d] for d in batch),
+        math.prod(left.shape[d] for d in rows),
+        math.prod(right.shape[d] for d in columns),
+    )
+    a = left.permute(*batch, *rows, *columns, dim).reshape(count, height, left.shape[dim])
+    b = right.permute(*batch, dim, *columns, *rows).reshape(count, right.shape[dim], width)
+    back = [order.index(d) for d in others]
+    return bmm(a, b).reshape(lengths).permute(back)

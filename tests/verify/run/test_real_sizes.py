@@ -19,6 +19,7 @@ from superopt.verify.run.tolerance import compare
 from superopt.verify.run.tolerance import expected
 from superopt.verify.run.torch_domain import MEANING
 from superopt.verify.run.torch_domain import TorchDomain
+from superopt.verify.run.torch_domain import multiplied
 from tests import samples
 from tests.samples import Program
 from tests.samples import Store
@@ -133,3 +134,21 @@ def test_integers_and_scalars_are_drawn_as_in_numpy():
     want = torch.where(tensors["keep"], tensors["ids"] * 2, 0).numpy()
     assert compare(want, one).ok
     assert not compare(want + 1, one).ok
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "dim"),
+    [
+        ((3, 5, 7, 1), (3, 1, 7, 4), 2),
+        ((2, 3, 5, 7, 1), (2, 1, 1, 7, 4), 3),
+        ((5, 1, 7), (1, 4, 7), 2),
+        ((7, 5, 1), (7, 1, 4), 0),
+        ((1, 5, 7, 1), (1, 1, 7, 4), 2),
+        ((0, 5, 7, 1), (0, 1, 7, 4), 2),
+    ],
+)
+def test_a_batched_product_is_the_sum_of_products(left, right, dim):
+    """As a GPU's matrix unit is asked for it."""
+    a, b = torch.randn(left), torch.randn(right)
+    want = (a * b).sum(dim)
+    torch.testing.assert_close(multiplied(a, b, dim, torch.bmm), want)
