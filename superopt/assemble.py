@@ -8,6 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from superopt.again import NO_PROOFS
+from superopt.again import Proofs
+from superopt.again import execute_again
+from superopt.again import prove_again
+from superopt.again import read_again
 from superopt.case import Case
 from superopt.certificate import Certificate
 from superopt.certificate import write_certificate
@@ -31,9 +36,11 @@ from superopt.search.configs import ladders
 from superopt.source import Facts
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
+from superopt.verify.readings import NO_SOLVER
+from superopt.verify.readings import FileReading
+from superopt.verify.readings import of_memory
 from superopt.verify.run.checks import FloatReport
-from superopt.verify.run.checks import check_floats
-from superopt.verify.run.execute import Runner
+from superopt.verify.verdict import spoken
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 
@@ -59,8 +66,9 @@ def assemble(
 ) -> tuple[Path | None, list[CaseRun]]:
     """Write the kernel file with the winners of ``results``, and its certificate.
 
-    A graph that fails the checks of the whole file (they draw other inputs than those of its
-    candidate) is refused, and the next verified candidate takes its place.
+    A graph that fails the checks of the whole file (its text is read with the numbers of all
+    plans, and its executions draw other inputs than those of its candidate) is refused, and the
+    next verified candidate takes its place.
 
     Returns the file (None if no verified candidate is left) and the results with the facts of
     every one of ``architectures``.
@@ -100,37 +108,56 @@ def _attempt(
         done.append(_with(result, winner))
     draft.unlink()
     file = directory / f"{spec.name}.py"
+    file.write_text(emit(program, graphs, rows, Header()))
+    claims = _claims(program, done, graphs, rows, examiner.seed)
+    with ThreadPoolExecutor(1) as thread:
+        judging = thread.submit(_judged, file, claims)
+        report = execute_again(file, claims, examiner.runner)
+        read, proofs = judging.result()
+    if failed := _failed(read, proofs, report):
+        file.unlink()
+        at, failure = failed
+        why = f"the assembled file: {examiner.said(failure)}"
+        refused = graphs if at is None else [graphs[at]]
+        return None, [_without(r, refused, why) for r in results]
+    done = [_read(r, graphs, read) for r in done]
     file.write_text(emit(program, graphs, rows, header(spec.source_text, done, graphs, rows)))
     claims = _claims(program, done, graphs, rows, examiner.seed)
-    report = execute_again(file, claims, examiner.runner)
-    if not report.ok:
-        file.unlink()
-        failed = [graphs[f.graph] for f in report.failures[:1]] or graphs
-        failure = str(report.failures[0]) if report.failures else "nothing could be executed"
-        why = f"the assembled file: {examiner.said(failure)}"
-        return None, [_without(r, failed, why) for r in results]
     on_device = tuple(r.winner.device for r in done if r.winner and r.winner.device)
     executed = (*(str(f) for f in report.figures), *on_device)
     unseen = [r for r in done if r.winner and not r.winner.device]
     missing_runs = (*(("bf16 on this GPU",) if unseen else ()), *report.skipped)
-    write_certificate(file, replace(claims, executed=executed, not_executed=missing_runs))
+    missing_runs += () if read.solver else (NO_SOLVER,)
+    claims = replace(claims, laws=proofs.laws, executed=executed, not_executed=missing_runs)
+    write_certificate(file, claims, (*proofs.questions, *read.questions))
     return file, done
 
 
-def execute_again(file: Path, claims: Certificate, runner: Runner | None = None) -> FloatReport:
-    """The float checks of a whole kernel file, as it stands."""
-    return check_floats(
-        file,
-        claims.program.name,
-        claims.program,
-        claims.graphs,
-        seed=claims.seed + 1,
-        runner=runner,
-        tuned=claims.tuned,
-        scalars=claims.scalars,
-        described={row.graph for row in claims.rows if any(c.descriptors for c in row.configs)},
-        stop_early=True,
-    )
+def _judged(file: Path, claims: Certificate) -> tuple[FileReading, Proofs]:
+    read = read_again(file, claims)
+    return read, prove_again(claims) if read.solver else NO_PROOFS
+
+
+def _failed(
+    read: FileReading, proofs: Proofs, report: FloatReport
+) -> tuple[int | None, str] | None:
+    """The first check that says no, with its graph if it is that of one."""
+    for index, (claim, verdict) in (*proofs.wanting, *read.wanting()):
+        return index, f"{claim}: {spoken(verdict)}"
+    for figure in report.failures:
+        return figure.graph, str(figure)
+    return None if report.figures else (None, "nothing could be executed")
+
+
+def _read(result: CaseRun, graphs: Sequence[KernelGraph], read: FileReading) -> CaseRun:
+    """``result`` with what was read of the file in place of what was read of its winner."""
+    winner = result.winner
+    if winner is None:
+        return result
+    kept = {c: v for c, v in winner.evidence if not of_memory(c)}
+    evidence = kept | dict(read.claims[graphs.index(winner.graph)])
+    skipped = winner.skipped if read.solver else (*winner.skipped, NO_SOLVER)
+    return _with(result, replace(winner, evidence=tuple(evidence.items()), skipped=skipped))
 
 
 def _claims(
@@ -146,6 +173,7 @@ def _claims(
         program=program,
         graphs=tuple(graphs),
         repairs=tuple(next(w.records for _, w in won if w.graph == g) for g in graphs),
+        derivations=tuple(next(w.derivation for _, w in won if w.graph == g) for g in graphs),
         rows=tuple(rows),
         tuned=tuple(tuned),
         scalars=next((c.scalars for c, _ in won if c.scalars), {}),

@@ -1,8 +1,9 @@
 """The certificate beside a kernel file: what ``superopt verify`` re-checks from files alone.
 
-It holds the algebra and every graph as text, the repairs, the dispatch rows, the seed, the
-verdicts and the SHA-256 of the whole kernel file. A file ``<name>.cert.sha256``, the seal, holds
-the hash of the certificate itself, so that any changed byte of the three is found.
+``<name>.cert.json`` holds the algebra and every graph as text, derivations, repairs, dispatch rows,
+seeds and verdicts, float figures and versions; ``<name>.cert.smt2.gz`` every proof of a solver as
+the question that it was asked. ``<name>.cert.sha256``, the seal, holds the SHA-256 of the kernel
+file and of both, and of this list, so that any changed byte of the four is found.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,21 @@ from superopt.ugraph.parse import parse_as
 from superopt.ugraph.stored import config_from
 from superopt.ugraph.stored import config_record
 from superopt.ugraph.text import show
+from superopt.verify.questions import UNSAT
+from superopt.verify.questions import Question
+from superopt.verify.questions import packed
+from superopt.verify.questions import unpacked
+from superopt.verify.readings import LOG2_LIMIT
 from superopt.verify.verdict import Verdict
+from superopt.versions import version_of
 
-SCHEMA = 1
+SCHEMA = 2
+FIELDS = (
+    "residues modulo chains of safe primes between 2**31 and 2**32; the seed, the trial and the "
+    "draw decide primes and inputs (verify/field/primes.py, verify/source/trials.py)"
+)
+LINE_DIGITS = 6  # of the hash of a line, which only says where a file was changed
+PACKAGES = ("superopt", "torch", "triton", "sympy", "z3-solver")
 
 Launches = tuple[Config, ...]
 
@@ -50,7 +64,9 @@ class Certificate:
     ``tuned``: (graph, its Configs) that were executed beside the small ones. ``scalars``:
     values of run-time scalars. ``cases``: those of the rows, with all that is drawn for them.
     ``seed``: the search's; the executions draw by the next one.
-    ``verdicts``: by case, for readers of the file; they are not read back.
+    ``derivations``: of each graph, "law: before -> after". ``verdicts``: by case, ``laws``: those
+    of the derivations, both for readers of the file; they are not read back. ``lines``: hashes of
+    the kernel's lines.
     """
 
     program: Program
@@ -63,8 +79,10 @@ class Certificate:
     verdicts: Mapping[str, Sequence[tuple[str, Verdict]]] = field(default_factory=dict)
     executed: tuple[str, ...] = ()
     not_executed: tuple[str, ...] = ()
-    kernel_sha256: str = ""
+    lines: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
+    derivations: tuple[tuple[str, ...], ...] = ()
+    laws: Sequence[tuple[str, Verdict]] = ()
 
 
 def certificate_path(kernel: Path) -> Path:
@@ -72,53 +90,107 @@ def certificate_path(kernel: Path) -> Path:
     return kernel.with_suffix(".cert.json")
 
 
+def questions_path(kernel: Path) -> Path:
+    """Where the proofs of ``kernel`` lie, as questions to solvers."""
+    return kernel.with_suffix(".cert.smt2.gz")
+
+
 def seal_path(kernel: Path) -> Path:
-    """Where the certificate's own hash lies."""
+    """Where the hashes of the kernel and its certificate lie."""
     return kernel.with_suffix(".cert.sha256")
 
 
-def write_certificate(kernel: Path, claims: Certificate) -> None:
-    """Write the certificate of ``kernel`` and its seal; the hashes of ``claims`` are made here."""
+def write_certificate(
+    kernel: Path, claims: Certificate, questions: Sequence[Question] = ()
+) -> None:
+    """Write the certificate of ``kernel`` and its seal; the hashes of ``claims`` are made here.
+
+    Of ``questions`` those are kept that prove something: the ones without a counterexample.
+    """
+    proofs = [q for q in questions if q.answer == UNSAT]
+    text = kernel.read_bytes()
     record = {
         "schema": SCHEMA,
         "tool": "superopt certificate",
         "function": claims.program.name,
         "kernel": kernel.name,
-        "kernel_sha256": sha256(kernel.read_bytes()),
-        "body_digest": body_digest(kernel.read_text()),
+        "body_digest": body_digest(text.decode()),
+        "lines": " ".join(_lines(text)),
+        "versions": {name: version_of(name) for name in PACKAGES},
         "seed": claims.seed,
+        "fields": FIELDS,
+        "log2_limit": LOG2_LIMIT,
+        "proofs": len(proofs),
         "scalars": dict(claims.scalars),
         "cases": [case_record(c) for c in claims.cases],
         "program": show(claims.program),
         "graphs": [show(g) for g in claims.graphs],
+        "derivations": [list(steps) for steps in claims.derivations],
         "repairs": [[repair_record(r) for r in found] for found in claims.repairs],
         "rows": [_row_record(row) for row in claims.rows],
         "tuned": [[graph, [config_record(c) for c in found]] for graph, found in claims.tuned],
-        "verdicts": {
-            case: [[claim, type(v).__name__, asdict(v)] for claim, v in found]
-            for case, found in claims.verdicts.items()
-        },
+        "laws": _told(claims.laws),
+        "verdicts": {case: _told(found) for case, found in claims.verdicts.items()},
         "executed": list(claims.executed),
         "not_executed": list(claims.not_executed),
     }
     data = (json.dumps(record, indent=1) + "\n").encode()
     certificate_path(kernel).write_bytes(data)
-    seal_path(kernel).write_bytes(_seal(data))
+    questions_path(kernel).write_bytes(packed(proofs))
+    seal(kernel)
+
+
+def _sealed(kernel: Path) -> tuple[Path, ...]:
+    return kernel, certificate_path(kernel), questions_path(kernel)
+
+
+def seal(kernel: Path) -> None:
+    """Writes the hashes of the files as they are, in the form of ``sha256sum``, and of the list."""
+    listed = "".join(f"{sha256(_bytes(p))}  {p.name}\n" for p in _sealed(kernel))
+    seal_path(kernel).write_text(f"{listed}{sha256(listed.encode())}\n")
 
 
 def changed(kernel: Path) -> list[str]:
-    """Which of the three files are not those that were written together; none if all are.
+    """Which of the four files are not those that were written together; none if all are.
+
+    The first line of a kernel that differs is named, if the certificate is as it was.
 
     Raises:
-        UserError: the kernel, the certificate or its seal is missing or unreadable.
+        UserError: one of them is missing or unreadable.
     """
-    data = {p: _bytes(p) for p in (kernel, certificate_path(kernel), seal_path(kernel))}
-    certificate = data[certificate_path(kernel)]
-    if _seal(certificate) != data[seal_path(kernel)]:
-        return [f"{certificate_path(kernel).name} or {seal_path(kernel).name}"]
-    if read_certificate(kernel).kernel_sha256 != sha256(data[kernel]):
-        return [kernel.name]
-    return []
+    data = {p: _bytes(p) for p in (*_sealed(kernel), seal_path(kernel))}
+    listed = b"\n".join(data[seal_path(kernel)].split(b"\n")[:-2]) + b"\n"  # the last: of the list
+    if data[seal_path(kernel)] != b"%s%s\n" % (listed, sha256(listed).encode()):
+        return [seal_path(kernel).name]
+    hashes = [line.split(b" ")[0].decode() for line in listed.splitlines()]
+    pairs = zip_longest(_sealed(kernel), hashes)  # files that were renamed together are the same
+    found = [p.name for p, known in pairs if p is not None and sha256(data[p]) != known]
+    if found == [kernel.name]:
+        now, then = _lines(data[kernel]), read_certificate(kernel).lines
+        at = next((n for n, (a, b) in enumerate(zip_longest(now, then), 1) if a != b), 0)
+        return [f"{kernel.name}, line {at},"]
+    return found
+
+
+def _lines(text: bytes) -> list[str]:
+    return [sha256(line)[:LINE_DIGITS] for line in text.splitlines(keepends=True)]
+
+
+def _told(claims: Sequence[tuple[str, Verdict]]) -> list[list[Any]]:
+    return [[claim, type(v).__name__, asdict(v)] for claim, v in claims]
+
+
+def read_questions(kernel: Path) -> tuple[Question, ...]:
+    """The questions that the proofs about ``kernel`` were.
+
+    Raises:
+        UserError: their file is missing or damaged.
+    """
+    path = questions_path(kernel)
+    try:
+        return unpacked(_bytes(path))
+    except ValueError as error:
+        raise UserError(f"{path}: damaged: {error}") from error
 
 
 def read_certificate(kernel: Path) -> Certificate:
@@ -142,8 +214,9 @@ def read_certificate(kernel: Path) -> Certificate:
             seed=record["seed"],
             executed=tuple(record["executed"]),
             not_executed=tuple(record["not_executed"]),
-            kernel_sha256=record["kernel_sha256"],
+            lines=tuple(record["lines"].split(" ")),
             cases=tuple(case_from(c) for c in record.get("cases", ())),
+            derivations=tuple(tuple(steps) for steps in record["derivations"]),
         )
     except UserError:
         raise
@@ -181,10 +254,6 @@ def _row(record: dict[str, Any]) -> Row:
         record["tf32"],
         record["target"],
     )
-
-
-def _seal(certificate: bytes) -> bytes:
-    return f"{sha256(certificate)}\n".encode()
 
 
 def sha256(data: bytes) -> str:

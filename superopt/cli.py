@@ -141,11 +141,15 @@ def verify(
     kernel: Annotated[
         Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
     ],
+    solver: Annotated[
+        str, typer.Option(help="What the stored proofs are put to: z3, or cvc5 if installed.")
+    ] = "z3",
+    quick: Annotated[bool, typer.Option("--quick", help="Without executions.")] = False,
 ) -> None:
     """Check a kernel file against its certificate, and run its checks again."""
     from superopt.commands.verify import run_verify
 
-    raise typer.Exit(run_verify(kernel))
+    raise typer.Exit(run_verify(kernel, solver, quick))
 
 
 @app.command()
@@ -192,12 +196,29 @@ def time(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Compilers at work at once (default: one a core).")
     ] = None,
+    candidate: Annotated[
+        list[str], typer.Option("--candidate", help="Time these as well (beginnings of digests).")
+    ] = [],  # noqa: B006
     quiet: _QuietOption = False,
 ) -> None:
     """Time a finished search on this machine's GPU and rewrite its kernel with the best."""
     from superopt.commands.time import run_time
 
-    raise typer.Exit(run_time(run, store, trials, tuple(case), jobs, quiet))
+    raise typer.Exit(run_time(run, store, trials, tuple(case), jobs, quiet, tuple(candidate)))
+
+
+@app.command()
+def mutate(
+    target: Annotated[
+        str, typer.Argument(metavar="KERNEL|SPEC", help="A verified kernel file, or a spec file.")
+    ],
+    count: Annotated[int, typer.Option(min=1, help="About how many, of every graph.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of the choice, and of the readings.")] = 0,
+) -> None:
+    """Change one thing in a right kernel, many times, and say which reading finds it."""
+    from superopt.commands.mutate import run_mutate
+
+    raise typer.Exit(run_mutate(target, count, seed))
 
 
 @app.command()
@@ -206,6 +227,18 @@ def prove() -> None:
     from superopt.commands.prove import run_prove
 
     raise typer.Exit(run_prove())
+
+
+@app.command()
+def discover(
+    size: Annotated[int, typer.Option(min=1, max=7, help="Parts of a term at most.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Of the points at which terms agree.")] = 0,
+    quiet: _QuietOption = False,
+) -> None:
+    """Find laws by enumeration, prove them, and compare them with the shipped ones."""
+    from superopt.commands.discover import run_discover
+
+    raise typer.Exit(run_discover(size, seed, quiet))
 
 
 @app.command()

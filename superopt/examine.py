@@ -13,6 +13,7 @@ from pathlib import Path
 
 from superopt.case import Case
 from superopt.device import Device
+from superopt.emit.module import body_digest
 from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
@@ -25,14 +26,20 @@ from superopt.run import Candidate
 from superopt.run import Stage
 from superopt.search.kernel import Repaired
 from superopt.search.outcome import Built
+from superopt.tune.printed import text_of
+from superopt.ugraph.described import described
 from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.names import Names
+from superopt.ugraph.split import launches
 from superopt.ugraph.text import digest
+from superopt.verify.readings import judge_text
 from superopt.verify.run.checks import FloatReport
 from superopt.verify.run.checks import check_floats
 from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
+from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
@@ -63,6 +70,7 @@ class Examiner:
     repaired: Repaired = field(default_factory=dict)
     _proofs: dict[str, Evidence] = field(default_factory=dict)
     _floats: dict[object, FloatReport] = field(default_factory=dict)
+    _readings: dict[str, Evidence] = field(default_factory=dict)
 
     def ranked(self, built: Built) -> Candidate:
         """``built`` as it is reported when nothing more is done with it."""
@@ -101,9 +109,10 @@ class Examiner:
         return claims_in_words(found.verdicts, self.names)
 
     def execute(self, built: Built, proved: Candidate, case: Case) -> Candidate:
-        """A proved candidate, printed into a file of its own, compiled and executed.
+        """A proved candidate, printed into a file of its own, read, compiled and executed.
 
-        The compiler and the interpreter work at the same time, in processes of their own.
+        The compiler and the interpreter work at the same time, in processes of their own, while
+        the text is read here.
         """
         program = self.names.back(self.program)
         ladders = [tuple(self._user(c) for c in ladder) for ladder in built.ladders]
@@ -112,8 +121,10 @@ class Examiner:
         try:
             row = row_of(case, 0, proved.configs, self.device.arch)
             file.write_text(emit(program, [proved.graph], [row], Header(), described))
-            with ThreadPoolExecutor(1) as thread:
-                fitting = thread.submit(
+            text = text_of(program, proved.graph, case)
+            with ThreadPoolExecutor(2) as threads:
+                reading = threads.submit(self._read, program, proved.graph, text)
+                fitting = threads.submit(
                     fit,
                     self.compiler,
                     file,
@@ -125,10 +136,13 @@ class Examiner:
                 )
                 floats = self._executed(file, proved, case, described)
                 fitted = fitting.result()
+                read = reading.result()
         except NotEmittable as error:
             return replace(proved, stage=Stage.REFUSED, why=f"emit: {error}")
         done = replace(
             proved,
+            text=body_digest(text),
+            evidence=(*proved.evidence, *read),
             configs=fitted.configs,
             facts=fitted.facts,
             figures=tuple(replace(f, message=self.said(f.message)) for f in floats.figures),
@@ -136,10 +150,22 @@ class Examiner:
         )
         if fitted.why:
             return replace(done, stage=Stage.REFUSED, why=f"compile: {self.said(fitted.why)}")
+        if wanting := [(claim, v) for claim, v in read if not accepted(v)]:
+            claim, verdict = wanting[0]
+            return replace(done, stage=Stage.REFUSED, why=f"{claim}: {spoken(verdict)}")
         if not floats.ok:
             why = str(floats.failures[0]) if floats.failures else "nothing could be executed"
             return replace(done, stage=Stage.REFUSED, why=f"floats: {self.said(why)}")
         return replace(done, stage=Stage.VERIFIED)
+
+    def _read(self, program: Program, graph: KernelGraph, text: str) -> Evidence:
+        """The claims about the text that is timed; once for all cases with the same text."""
+        key = body_digest(text)
+        if key not in self._readings:
+            twins = any(described(block) for block in launches(graph))
+            read = read_text(text, program.name)
+            self._readings[key] = judge_text(read, program, graph, 0, twins, self.seed)
+        return self._readings[key]
 
     def _executed(self, file: Path, proved: Candidate, case: Case, described: bool) -> FloatReport:
         """The float checks of a candidate, once for all cases that ask the same of it.

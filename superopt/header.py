@@ -12,6 +12,7 @@ from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
+from superopt.verify.readings import together
 from superopt.verify.verdict import spoken
 
 WIDTH = 96  # "#   " comes before each line
@@ -60,7 +61,7 @@ def _derivation(winner: Candidate) -> Iterator[str]:
 
 
 def _verdict(winner: Candidate) -> Iterator[str]:
-    for claim, verdict in winner.evidence:
+    for claim, verdict in together(winner.evidence):
         yield f"{claim}: {spoken(verdict)}"
     dtypes = " and ".join(dict.fromkeys(f.dtype for f in winner.figures))
     yield f"{len(winner.figures)} executions in {dtypes} on the CPU: within the tolerance"

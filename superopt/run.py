@@ -43,6 +43,7 @@ class Candidate:
     what it may be launched with, best by the model first (of verified ones). ``timed``: the
     measured time of ``configs``; ``device_error``: (relative error, limit) of its check on the
     device, ``device``: that check in words; ``won``: it is the fastest one of its case.
+    ``text``: digest of the printed text that was read, which is the one that is timed.
     """
 
     digest: str
@@ -64,6 +65,7 @@ class Candidate:
     device_error: tuple[float, float] | None = None
     device: str = ""
     won: bool = False
+    text: str = ""
 
     @property
     def holds(self) -> bool:

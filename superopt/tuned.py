@@ -55,7 +55,9 @@ def job_of(program: Program, result: CaseRun) -> Job:
     return Job(
         program,
         result.case,
-        tuple(Structure(c.digest, c.graph, _points(c)) for c in result.candidates if c.holds),
+        tuple(
+            Structure(c.digest, c.graph, _points(c), c.text) for c in result.candidates if c.holds
+        ),
     )
 
 

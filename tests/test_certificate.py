@@ -1,27 +1,42 @@
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+from random import Random
 
 import pytest
 
 from superopt.certificate import certificate_path
 from superopt.certificate import changed
+from superopt.certificate import questions_path
 from superopt.certificate import read_certificate
+from superopt.certificate import read_questions
+from superopt.certificate import seal
 from superopt.certificate import seal_path
-from superopt.certificate import sha256
 from superopt.errors import UserError
 from superopt.loading import load
 from superopt.ugraph.names import canonical
 from tests.conftest import SOFTMAX
 
 
+def itself(kernel):
+    return kernel
+
+
+FILES = (itself, certificate_path, questions_path, seal_path)
+
+
 @pytest.fixture
 def kernel(searched, tmp_path):
     """A copy of a searched kernel with the files beside it."""
-    for path in (searched.kernel, certificate_path(searched.kernel), seal_path(searched.kernel)):
-        shutil.copy(path, tmp_path)
-    return tmp_path / searched.kernel.name
+    return copied(searched.kernel, tmp_path)
+
+
+def copied(kernel, folder):
+    for path in FILES:
+        shutil.copy(path(kernel), folder)
+    return folder / kernel.name
 
 
 def test_the_claims_are_those_of_the_search(kernel, searched):
@@ -34,32 +49,68 @@ def test_the_claims_are_those_of_the_search(kernel, searched):
     assert [r.carry.name for r in found.repairs[0]] == ["sum0"]
     assert {r.target for r in found.rows} == {"sm_80", "sm_90", "sm_100"}
     assert found.not_executed[0] == "bf16 on this GPU"
-    assert found.kernel_sha256 == sha256(kernel.read_bytes())
+    (steps,) = found.derivations
+    assert any(step.startswith("exponentials in base two: ") for step in steps)
+    record = json.loads(certificate_path(kernel).read_text())
+    assert record["log2_limit"] == -60.0
+    assert record["versions"]["z3-solver"]
+    assert ["law exponential_in_base_two", "Proved"] in [law[:2] for law in record["laws"]]
+    claims = [claim for claim, _, _ in record["verdicts"]["vocabulary"]]
+    assert "text equals spec" in claims
+    assert "softmax_g0_k0: loads of x in bounds" in claims
 
 
-@pytest.mark.parametrize("path", [lambda k: k, certificate_path, seal_path])
-@pytest.mark.parametrize("place", [0, 0.3, 0.7, -1])
-def test_any_changed_byte_is_found(kernel, cli, path, place):
-    file = path(kernel)
-    data = bytearray(file.read_bytes())
-    at = place if isinstance(place, int) else int(place * len(data))
-    data[at] ^= 1
-    file.write_bytes(bytes(data))
-    said = cli("verify", kernel)
-    assert said.code == 1
-    assert "FAILED" in said.out
-    assert "nothing was run" in said.out
+def test_every_proof_of_a_solver_is_stored_as_a_question(kernel):
+    questions = read_questions(kernel)
+    record = json.loads(certificate_path(kernel).read_text())
+    assert len(questions) == record["proofs"] > 20
+    assert {q.answer for q in questions} == {"unsat"}
+    claims = {q.claim for q in questions}
+    assert "softmax_g0_k0: loads of x in bounds" in claims
+    assert any(c.startswith("graph 0, repair 0") for c in claims)
+    assert any(c.startswith("law ") for c in claims)
 
 
-@pytest.mark.parametrize("path", [lambda k: k, certificate_path, seal_path])
+def flips(kernel, number=20):
+    """(file, place, bit), drawn over all bytes of the four files, each file at least twice."""
+    rng = Random(5)
+    files = [path(kernel) for path in FILES]
+    sizes = [f.stat().st_size for f in files]
+    chosen = [*files, *files, *rng.choices(files, sizes, k=number - 2 * len(files))]
+    return [(f, rng.randrange(f.stat().st_size), 1 << rng.randrange(8)) for f in chosen]
+
+
+def test_any_flipped_bit_is_found_and_the_file_is_named(kernel, cli):
+    for file, place, bit in flips(kernel):
+        before = file.read_bytes()
+        data = bytearray(before)
+        data[place] ^= bit
+        file.write_bytes(bytes(data))
+        said = cli("verify", kernel)
+        assert said.code == 1
+        line = before[:place].count(b"\n") + 1
+        where = f"{file.name}, line {line}," if file == kernel else file.name
+        assert said.out == f"FAILED: {where} is not as it was verified; nothing was run\n"
+        file.write_bytes(before)
+    assert changed(kernel) == []
+
+
+@pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize("added", [b"\n", b" "])
 def test_an_added_byte_is_found(kernel, path, added):
     file = path(kernel)
     file.write_bytes(file.read_bytes() + added)
-    assert changed(kernel)
+    (found,) = changed(kernel)
+    assert found.startswith(file.name)
 
 
-@pytest.mark.parametrize("path", [lambda k: k, certificate_path, seal_path])
+def test_files_that_are_renamed_together_are_the_same(kernel):
+    for path in FILES:
+        path(kernel).rename(path(kernel.with_name("other.py")))
+    assert changed(kernel.with_name("other.py")) == []
+
+
+@pytest.mark.parametrize("path", FILES)
 def test_a_missing_file_is_bad_input(kernel, cli, path):
     path(kernel).unlink()
     said = cli("verify", kernel)
@@ -71,25 +122,39 @@ def test_a_missing_file_is_bad_input(kernel, cli, path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda r: r.update(schema=99), "schema 99, this superopt reads 1"),
+        (lambda r: r.update(schema=99), "schema 99, this superopt reads 2"),
         (lambda r: r.pop("rows"), "damaged: KeyError: 'rows'"),
         (lambda r: r.update(program="nonsense"), "damaged: ParseError: line 1"),
         (lambda r: r["graphs"].append(r["program"]), "damaged: ParseError"),
     ],
 )
 def test_a_certificate_that_cannot_be_read_is_bad_input(kernel, change, words):
-    seal(kernel, change)
+    sealed_with(kernel, change)
     with pytest.raises(UserError, match=words):
-        changed(kernel)
+        read_certificate(kernel)
 
 
-def seal(kernel, change):
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "damaged: not a file"),
+        (b"no", "damaged: no gzip file"),
+        (gzip.compress(b"x"), "not a file"),
+    ],
+)
+def test_questions_that_cannot_be_read_are_bad_input(kernel, data, words):
+    questions_path(kernel).write_bytes(data)
+    with pytest.raises(UserError, match=words):
+        read_questions(kernel)
+
+
+def sealed_with(kernel, change):
     """Changes the certificate and seals it again, as somebody who knows how would."""
     path = certificate_path(kernel)
     record = json.loads(path.read_text())
     change(record)
     path.write_text(json.dumps(record))
-    seal_path(kernel).write_text(sha256(path.read_bytes()) + "\n")
+    seal(kernel)
 
 
 def test_what_is_no_kernel_is_bad_input(tmp_path, cli):

@@ -19,3 +19,8 @@ def table_console() -> Console:
     if not console.is_terminal:
         console.width = WIDTH
     return console
+
+
+def error_console() -> Console:
+    """Progress of commands whose output may be sent to a file."""
+    return Console(stderr=True, highlight=False, markup=False)

@@ -7,21 +7,25 @@ of Configs is to be learnt.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
 
 from superopt.assemble import ARCHITECTURES
 from superopt.assemble import assemble
-from superopt.certificate import Certificate
 from superopt.certificate import changed
 from superopt.certificate import read_certificate
 from superopt.commands.console import line_console
 from superopt.commands.console import table_console
+from superopt.commands.named import SHOWN
+from superopt.commands.named import named
+from superopt.commands.named import with_named
 from superopt.device import target as device_of
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
@@ -76,16 +80,20 @@ def run_time(
     names: tuple[str, ...],
     jobs: int | None,
     quiet: bool,
+    candidates: tuple[str, ...] = (),
 ) -> int:
     """0 if every chosen case of the run at ``path`` has a timed kernel, 1 if not.
 
+    ``candidates``: beginnings of the digests of those that are timed as well.
+
     Raises:
-        UserError: there is no run, it is damaged, or a case is unknown.
+        UserError: there is no run, it is damaged, or a case or candidate is unknown.
     """
     directory = path.parent if path.is_file() else path
     record = read(directory / FILE)
     run = run_from(record, directory)
     chosen = selected(run, names)
+    also = named(run, chosen, candidates)
     console = line_console()
     if run.kernel is None:
         console.print(f"{run.name}: no verified kernel, so nothing to time; search again")
@@ -106,7 +114,7 @@ def run_time(
         Session(where, machine, device, trials, run.seed) as session,
         Progress(console, quiet) as progress,
     ):
-        done, tuned = time_into(run, record, chosen, session, jobs, progress)
+        done, tuned = time_into(run, record, chosen, session, jobs, progress, also)
     conclude(console, done, tuned, session)
     timed = {t.case for t in tuned if t.winner is not None}
     return VERIFIED if timed >= set(chosen) else NONE_FOUND
@@ -143,9 +151,11 @@ def time_into(
     session: Session,
     jobs: int | None,
     progress: Progress,
+    also: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Run, list[Tuned]]:
     """Tunes the cases ``chosen`` and writes the run anew; the run as it is now, and what was
-    found out. If the file with the new winners fails its checks, the run stays as it was."""
+    found out. If the file with the new winners fails its checks, the run stays as it was.
+    ``also``: by case, candidates that are verified first if they are not (``named``)."""
     assert run.kernel is not None
     certificate = read_certificate(run.kernel)
     work = start_work(run.directory)
@@ -161,10 +171,10 @@ def time_into(
             session.start()
             compiler.start()
             runner.start()
-            results, tuned = _tuned(run, certificate, chosen, session, compiler, scratch, progress)
-            done = _assembled(
-                run, record, certificate, results, session, scratch, runner, compiler, progress
-            )
+            program, names = canonical(certificate.program)
+            examiner = Examiner(program, names, session.device, run.seed, scratch, runner, compiler)
+            results, tuned = _tuned(run, chosen, also, session, examiner, progress)
+            done = _assembled(run, record, results, session, examiner, progress)
         timing = timing_of(session.machine, tuned, run.timing)
         done = replace(done, directory=work, timing=timing)
         if done.kernel is None:
@@ -180,23 +190,31 @@ def time_into(
 
 def _tuned(
     run: Run,
-    certificate: Certificate,
     chosen: Sequence[str],
+    also: Mapping[str, Sequence[str]],
     session: Session,
-    compiler: Compiler,
-    scratch: Path,
+    examiner: Examiner,
     progress: Progress,
 ) -> tuple[list[CaseRun], list[Tuned]]:
     results, tuned = list(run.cases), list[Tuned]()
     if run.timing.machine is not None:
         results = [in_words(r, run.timing.machine) for r in results]
+    program = examiner.names.back(examiner.program)
     for number, result in enumerate(results):
         if result.case.name not in chosen or session.interrupted:
             continue
         progress.case(run.name, result.case.name)
+        wanted = also.get(result.case.name, ())
+        if wanted:
+            progress.stage("verifying named candidates")
+            result = with_named(result, wanted, examiner)
+            for c in result.candidates:
+                if c.digest in wanted and not c.holds:
+                    progress.say(f"candidate {c.digest[:SHOWN]} is not timed: {c.why}")
         progress.stage("tuning on the device")
         left = len(chosen) - len(tuned)
-        found = session.tune(job_of(certificate.program, result), left, compiler, scratch, progress)
+        job = job_of(program, result)
+        found = session.tune(job, left, examiner.compiler, examiner.directory, progress)
         tuned.append(found)
         progress.say(f"{run.name} / {result.case.name}: {in_a_line(found)}")
         results[number] = with_times(result, found, session.machine)
@@ -206,20 +224,16 @@ def _tuned(
 def _assembled(
     run: Run,
     record: dict[str, Any],
-    certificate: Certificate,
     results: Sequence[CaseRun],
     session: Session,
-    scratch: Path,
-    runner: Runner,
-    compiler: Compiler,
+    examiner: Examiner,
     progress: Progress,
 ) -> Run:
     progress.stage("writing and checking the kernel file")
-    program, names = canonical(certificate.program)
-    examiner = Examiner(program, names, session.device, run.seed, scratch, runner, compiler)
     source = Source(run.name, record["spec"].get("source", ""))
     architectures = () if session.interrupted else ARCHITECTURES
-    kernel, cases = assemble(source, results, examiner, scratch.parent, architectures)
+    directory = examiner.directory.parent
+    kernel, cases = assemble(source, results, examiner, directory, architectures)
     return replace(run, cases=tuple(cases), kernel=kernel)
 
 

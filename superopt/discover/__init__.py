@@ -1,1 +1,1 @@
-"""Finds laws instead of waiting for somebody to think of them, and compares them with the shipped."""
+"""Finds laws by enumeration, and compares them with those that are shipped."""

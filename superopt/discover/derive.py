@@ -46,6 +46,7 @@ class Assumed(EGraph):
         self.assumed = facts
 
     def facts_of(self, node: ENode) -> Facts:
+        """Those of the domain for a leaf, reals for numbers, else what the operator says."""
         match node.op:
             case Input() as leaf:
                 return self.assumed[leaf]
@@ -82,7 +83,7 @@ class Deriver:
         ends = self._enter(graph, left), self._enter(graph, right)
         if graph.find(ends[0]) == graph.find(ends[1]):
             return True
-        for rounds in range(SMALL.rounds):
+        for _ in range(SMALL.rounds):
             done = grow(graph, self.matchers, replace(SMALL, rounds=1))
             if graph.find(ends[0]) == graph.find(ends[1]):
                 return True
@@ -91,11 +92,10 @@ class Deriver:
         return False
 
     def _facts(self, leaf: Input) -> Facts:
-        known = {Fact.DEFINED: NONE}
-        if leaf.kind is not Kind.BOOL:
-            known |= dict.fromkeys(self.domain.facts, NONE)
-        if Fact.NONNEGATIVE in known:
-            known[Fact.LOWER] = NONE
+        facts = self.domain.facts
+        if leaf.kind is Kind.BOOL:
+            facts = tuple(f for f in facts if f is Fact.DEFINED)
+        known = dict.fromkeys(facts, NONE)
         return Facts(frozenset(leaf.axes), leaf.kind, known)
 
     def _enter(self, graph: EGraph, pattern: Pattern) -> int:
@@ -113,11 +113,12 @@ class Deriver:
 
 
 def directions(law: Rule) -> Iterator[Rule]:
-    """The law as it stands, and from right to left if the right side binds every hole and axis."""
-    yield law
-    right = replace(law, name=f"{law.name} reversed", left=law.right, right=law.left, fallback=None)
-    if set(right.holes) <= set(_bound(law.right)) and set(law.axes) <= set(_axes(law.right)):
-        yield right
+    """The law from left to right and from right to left, as far as the side that is matched binds
+    every hole and axis."""
+    back = replace(law, name=f"{law.name} reversed", left=law.right, right=law.left, fallback=None)
+    for one in (law, back):
+        if set(one.holes) <= set(_bound(one.left)) and set(one.axes) <= set(_axes(one.left)):
+            yield one
 
 
 def _bound(pattern: Pattern) -> list[str]:

@@ -13,6 +13,7 @@ from superopt.discover.vocabulary import AXIS
 from superopt.discover.vocabulary import Vocabulary
 from superopt.discover.vocabulary import folded
 from superopt.discover.vocabulary import holes_of
+from superopt.rewrite.rule import Fact
 from superopt.rewrite.rule import Known
 from superopt.rewrite.rule import Need
 from superopt.rewrite.rule import Rule
@@ -31,6 +32,7 @@ NAME = "found"
 _Needs = Callable[[str], tuple[Known, ...]]
 _OPTIONS: tuple[_Needs, ...] = (
     lambda hole: (),
+    lambda hole: (Known(hole, (Fact.DEFINED,), "defined"),),
     lambda hole: finite(hole),
     lambda hole: nonzero(hole),
     lambda hole: nonzero(hole) + finite(hole),
@@ -47,13 +49,12 @@ def law_of(pair: Pair, vocabulary: Vocabulary, domain: Domain) -> Rule:
     is_fold = folded(pair.left) or folded(pair.right)
     needs: list[Need] = [*needs_of(vocabulary, holes, is_fold)]
     for hole in holes:
-        if hole not in vocabulary.truths:
-            needs += next(o for o in _options(hole, domain) if _facts(o) == set(domain.facts))
+        needs += list(_options(hole, domain, vocabulary))[-1]
     axes = (AXIS,) if is_fold else ()
     return Rule(NAME, pair.left, pair.right, tuple(needs), REASON, holes, axes)
 
 
-def weakened(law: Rule, domain: Domain) -> tuple[Rule, Verdict]:
+def weakened(law: Rule, vocabulary: Vocabulary, domain: Domain) -> tuple[Rule, Verdict]:
     """The law with fewer needs, as far as it is still proved, and its proof.
 
     One hole after another gets the weakest need with which the law is proved; so none can be
@@ -66,7 +67,7 @@ def weakened(law: Rule, domain: Domain) -> tuple[Rule, Verdict]:
         others = tuple(n for n in law.needs if not (isinstance(n, Known) and n.hole == hole))
         if len(others) == len(law.needs):
             continue
-        for option in _options(hole, domain):
+        for option in _options(hole, domain, vocabulary):
             weaker = replace(law, needs=(*others, *option))
             proof = verdict if weaker.needs == law.needs else prove_law(weaker)
             if isinstance(proof, Proved):
@@ -75,12 +76,9 @@ def weakened(law: Rule, domain: Domain) -> tuple[Rule, Verdict]:
     return law, verdict
 
 
-def _options(hole: str, domain: Domain) -> Iterator[tuple[Known, ...]]:
-    """The needs that the facts of the domain imply."""
-    for option in _OPTIONS:
-        if _facts(option(hole)) <= set(domain.facts):
+def _options(hole: str, domain: Domain, vocabulary: Vocabulary) -> Iterator[tuple[Known, ...]]:
+    """The needs that the facts of the domain imply; the last says all of them."""
+    most = _OPTIONS[:2] if hole in vocabulary.truths else _OPTIONS
+    for option in most:
+        if {f for n in option(hole) for f in n.facts} <= set(domain.facts):
             yield option(hole)
-
-
-def _facts(needs: tuple[Known, ...]) -> set[object]:
-    return {f for n in needs for f in n.facts}

@@ -44,7 +44,8 @@ class Open:
 @dataclass
 class Discovery:
     """What is found, at any time. ``terms``: evaluated ones; ``pairs``: with equal fingerprints;
-    ``derived``: of these, what known laws say; ``refuted``: what only looked equal."""
+    ``derived``: of these, what known laws say; ``refuted``: what only looked equal; ``loose``:
+    what is not tried, because each side has a hole that the other lacks."""
 
     size: int
     seed: int
@@ -54,6 +55,7 @@ class Discovery:
     pairs: int = 0
     derived: int = 0
     refuted: int = 0
+    loose: int = 0
     where: str = ""
     complete: bool = False
 
@@ -93,7 +95,9 @@ def _domain(
             continue
         seen.add(text)
         found.pairs += 1
-        if deriver.same(one.left, one.right):
+        if loose(one):
+            found.loose += 1
+        elif deriver.same(one.left, one.right):
             found.derived += 1
         else:
             _judge(found, deriver, vocabulary, domain, one)
@@ -104,7 +108,7 @@ def _domain(
 def _judge(
     found: Discovery, deriver: Deriver, vocabulary: Vocabulary, domain: Domain, pair: Pair
 ) -> None:
-    law, verdict = weakened(law_of(pair, vocabulary, domain), domain)
+    law, verdict = weakened(law_of(pair, vocabulary, domain), vocabulary, domain)
     match verdict:
         case Proved():
             law = replace(law, name=f"{NAME}_{len(found.laws) + 1}")
@@ -116,6 +120,12 @@ def _judge(
             found.open.append(Open(pair, domain.name, why))
         case _:
             raise TypeError(f"a law is proved or not, never {verdict!r}")
+
+
+def loose(pair: Pair) -> bool:
+    """Whether each side has a hole that the other lacks: no side can be matched for the other."""
+    left, right = set(holes_of(pair.left)), set(holes_of(pair.right))
+    return not (left <= right or right <= left)
 
 
 def canonical(pair: Pair, vocabulary: Vocabulary) -> Pair:

@@ -30,6 +30,8 @@ from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Var
 from superopt.ugraph.scalar import Fn
 
+CHOOSE = (Fn.MAX, Fn.MIN)  # besides selects: what an infinite number is written for
+
 
 @dataclass(frozen=True)
 class Term:
@@ -70,35 +72,37 @@ class Terms:
                 self.seen += 1
                 if not worth(term):
                     continue
-                mark = fingerprint(term.values, term.varies) + (b"t" if term.truth else b"")
-                known = self.first.setdefault(mark, term)
+                known = self.first.setdefault(mark(term), term)
                 if known is term and not closed(term):
                     self.by_size[size].append(term)
                 elif known is not term:
                     yield Pair(term.pattern, known.pattern, size)
 
     def _of_size(self, size: int) -> Iterator[Term]:
-        words = self.vocabulary
         if size == 1:
             yield from self._leaves()
             return
-        for arg in self.by_size[size - 1]:
-            if arg.truth:
-                continue
-            for fn in words.unary:
-                yield self._map(fn, (arg,))
-            for fn in words.folds:
-                if arg.varies:
-                    folded = Fold(fn, AXIS, arg.pattern)
-                    yield Term(folded, size, of_fold(fn, arg.values), varies=False, truth=False)
+        yield from self._of_one(size)
         for left_size in range(1, size - 1):
             for left, right in product(self.by_size[left_size], self.by_size[size - 1 - left_size]):
-                if left.truth or right.truth:
-                    continue
-                for fn in (*words.binary, *words.tests):
-                    if not fn.value.commutative or self._sorted(left, right):
-                        yield self._map(fn, (left, right))
+                if not (left.truth or right.truth):
+                    yield from self._of_two(left, right)
         yield from self._selects(size)
+
+    def _of_one(self, size: int) -> Iterator[Term]:
+        for arg in self.by_size[size - 1]:
+            for fn in () if arg.truth else self.vocabulary.unary:
+                yield self._map(fn, (arg,))
+            for fn in self.vocabulary.folds if arg.varies else ():
+                folded = Fold(fn, AXIS, arg.pattern)
+                yield Term(folded, size, of_fold(fn, arg.values), varies=False, truth=False)
+
+    def _of_two(self, left: Term, right: Term) -> Iterator[Term]:
+        infinities = infinite(left) or infinite(right)
+        for fn in (*self.vocabulary.binary, *self.vocabulary.tests):
+            twice = fn.value.commutative and not self._sorted(left, right)
+            if not (twice or (infinities and fn not in CHOOSE)):
+                yield self._map(fn, (left, right))
 
     def _selects(self, size: int) -> Iterator[Term]:
         for test_size in range(1, size - 2):
@@ -126,6 +130,20 @@ class Terms:
             fn in self.vocabulary.tests,
         )
 
+    def term(self, pattern: Pattern) -> Term:
+        """Any term of the vocabulary's holes, with its value."""
+        match pattern:
+            case Var() | Num():
+                return next(t for t in self._leaves() if t.pattern == pattern)
+            case App(fn=fn, args=args):
+                return self._map(fn, tuple(map(self.term, args)))
+            case Fold(fn=fn, arg=arg):
+                inner = self.term(arg)
+                values = of_fold(fn, inner.values)
+                return Term(pattern, inner.size + 1, values, varies=False, truth=False)
+            case _:
+                raise TypeError(f"no term: {pattern!r}")
+
     @staticmethod
     def _sorted(left: Term, right: Term) -> bool:
         """Whether a commutative function takes the two in this order: each pair comes once."""
@@ -134,15 +152,29 @@ class Terms:
         )
 
 
+def mark(term: Term) -> bytes:
+    """Equal for terms that look equal."""
+    return fingerprint(term.values, term.varies) + (b"truth" if term.truth else b"")
+
+
+def infinite(term: Term) -> bool:
+    """Whether it is an infinite number: these are chosen, not calculated with."""
+    return isinstance(term.pattern, Num) and isinstance(term.pattern.value, float)
+
+
 def closed(term: Term) -> bool:
     """Whether it is a function of numbers alone, which is no part of other terms."""
     return term.size > 1 and not holes_of(term.pattern)
 
 
 def worth(term: Term) -> bool:
-    """Whether a term says something: it is defined somewhere, a truth value that varies, and no
-    arithmetic of numbers (which the e-graph does without a law)."""
-    if all(np.isnan(v).all() for v in term.values):
+    """Whether a term says something: it is defined at every point of its domain, a truth value
+    that varies, and no arithmetic of numbers (which the e-graph does without a law).
+
+    Partial functions are met where they are defined; a law about them loses the needs that it
+    has not when it is proved.
+    """
+    if any(np.isnan(v).any() for v in term.values):
         return False
     if term.truth:
         return bool(np.ptp(term.values[0]) > 0)

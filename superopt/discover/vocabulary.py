@@ -62,14 +62,32 @@ class Vocabulary:
                 return False
 
 
-POINTS = Vocabulary(
-    "points",
+ARITHMETIC = Vocabulary(
+    "arithmetic",
     elements=(),
     free=("x", "y", "z"),
-    truths=("p",),
-    numbers=(ZERO, ONE, MINUS_ONE, -INF),
-    unary=(Fn.EXP, Fn.LOG, Fn.SQRT, Fn.RSQRT, Fn.ABS, Fn.TANH, Fn.SIGMOID),
+    truths=(),
+    numbers=(ZERO, ONE, MINUS_ONE),
+    unary=(Fn.ABS,),
     binary=(Fn.ADD, Fn.SUB, Fn.MUL, Fn.DIV, Fn.MAX, Fn.MIN),
+)
+FUNCTIONS = Vocabulary(
+    "functions",
+    elements=(),
+    free=("x", "y"),
+    truths=(),
+    numbers=(ZERO, ONE, MINUS_ONE),
+    unary=(Fn.EXP, Fn.LOG, Fn.SQRT, Fn.RSQRT, Fn.ABS, Fn.TANH, Fn.SIGMOID),
+    binary=(Fn.ADD, Fn.SUB, Fn.MUL, Fn.DIV),
+)
+CHOICES = Vocabulary(
+    "choices",
+    elements=(),
+    free=("x", "y"),
+    truths=("p",),
+    numbers=(ZERO, ONE, -INF),
+    unary=(Fn.EXP, Fn.LOG, Fn.SQRT, Fn.RSQRT, Fn.ABS, Fn.TANH, Fn.SIGMOID),
+    binary=(Fn.MUL, Fn.MAX, Fn.MIN),
     tests=(Fn.LT,),
 )
 FOLDS = Vocabulary(
@@ -82,7 +100,7 @@ FOLDS = Vocabulary(
     binary=(Fn.ADD, Fn.MUL, Fn.DIV, Fn.MAX, Fn.MIN),
     folds=(Fn.ADD, Fn.MAX, Fn.MIN),
 )
-VOCABULARIES = (POINTS, FOLDS)
+VOCABULARIES = (ARITHMETIC, FUNCTIONS, CHOICES, FOLDS)
 
 
 def size_of(pattern: Pattern) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
+from types import MappingProxyType
 
 from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import StructKernel
 from superopt.emit.kernel import TensorArgument
 from superopt.emit.kernel import TileArgument
 from superopt.emit.module import print_graph
+from superopt.emit.struct import launch as struct
 from superopt.errors import NotEmittable
 from superopt.source import LaunchSpec
 from superopt.ugraph.described import aligned
@@ -38,7 +42,7 @@ def launch_specs(
     Raises:
         NotEmittable: the graph cannot be printed, or a size or a tile is missing.
     """
-    kernels = print_graph(graph, index)
+    kernels = print_graph(graph, index, [(configs, dtype)])
     if len(kernels) != len(configs):
         raise NotEmittable(f"{len(kernels)} launches got {len(configs)} configs")
     known = dict(sizes)
@@ -48,6 +52,9 @@ def launch_specs(
         for axis, place in kernel.block.places:
             if isinstance(place, Split):
                 known[part_axis(axis)] = config.parts
+        if kernel.roles:
+            found.append(_roles(kernel.roles[0], config, known, dtype))
+            continue
         taken = _taken(kernel, config, known, dtype)
         found.append(_spec(taken, config, known, dtype, tf32, leading))
     return tuple(found)
@@ -70,6 +77,24 @@ def _passed(tensor: TensorArgument, tiles: Mapping[str, int], dtype: str) -> str
     return f"tensordesc<{pointer.removeprefix('*')}[{box}]>"
 
 
+def _roles(roles: StructKernel, config: Config, sizes: Mapping[str, int], dtype: str) -> LaunchSpec:
+    """The launch of a kernel with roles."""
+    tiles = {t.axis: tile_size(t, config, sizes) for t in roles.kernel.tiles}
+    described = {
+        t.pointer: struct.described_type(t, [tiles.get(a, 1) for a in t.order], dtype)
+        for t in roles.kernel.described
+    }
+    whole = tiles | {roles.rows: tiles[roles.rows] * roles.consumers}
+    spec = _spec(roles.kernel, config, sizes, dtype, False, False, described, whole)
+    slots = tuple((name, config.stages) for name, _ in roles.slots)
+    return replace(
+        spec,
+        signature=(*spec.signature, *((name, "constexpr") for name, _ in slots)),
+        constexprs=(*spec.constexprs, *slots),
+        warps=struct.WARPS,
+    )
+
+
 def _spec(
     kernel: Kernel,
     config: Config,
@@ -77,12 +102,16 @@ def _spec(
     dtype: str,
     tf32: bool,
     leading: bool,
+    described: Mapping[str, str] = MappingProxyType({}),
+    whole: Mapping[str, int] = MappingProxyType({}),
 ) -> LaunchSpec:
-    """``leading``: the next launch is dependent."""
+    """``leading``: the next launch is dependent. ``described``: types of descriptors that are not
+    the plain ones. ``whole``: tiles of a program, where those of one call are smaller."""
     call = _Call()
     tiles = {t.axis: tile_size(t, config, sizes) for t in kernel.tiles}
     for tensor in kernel.tensors:
-        call.signature.append((tensor.pointer, _passed(tensor, tiles, dtype)))
+        passed = described.get(tensor.pointer) or _passed(tensor, tiles, dtype)
+        call.signature.append((tensor.pointer, passed))
     for tensor in kernel.tensors:
         stride = 1
         strides = {}
@@ -103,7 +132,8 @@ def _spec(
         call.constant(tile.tile, tiles[tile.axis])
     for tile in kernel.tiles:
         size = prod(_size(a, sizes) for a in (tile.axis, *tile.guests))
-        call.constant(tile.even, size > 0 and size % tiles[tile.axis] == 0)
+        entire = whole.get(tile.axis, tiles[tile.axis])
+        call.constant(tile.even, size > 0 and size % entire == 0)
     _options(call, kernel, config, tf32, leading)
     return LaunchSpec(
         kernel.name,

@@ -47,6 +47,11 @@ def boxes(kernel: Kernel, memory: Mapping[str, str], tiles: Mapping[str, str]) -
     ]
 
 
+def numbered(kernel: Kernel, made: str, memory: Mapping[str, str]) -> dict[str, str]:
+    """``memory`` with the descriptors in the host's variable ``made`` in place of their tensors."""
+    return {**memory, **{t.name: f"{made}[{i}]" for i, t in enumerate(kernel.described)}}
+
+
 IMPORT_DESCRIPTOR = "from triton.tools.tensor_descriptor import TensorDescriptor\n"
 HOST = '''
 

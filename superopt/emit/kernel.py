@@ -71,6 +71,7 @@ class Kernel:
     its ``neighbours``, ``DEPENDENT`` and ``LEADS``.
     ``helpers``: the functions and constants of the file that the text uses. ``twin``: the same
     launch with tensor descriptors for some of the pointers, if there is such a function.
+    ``roles``: the same launch with roles, one for each number of consumers that is asked for.
     """
 
     name: str
@@ -85,8 +86,27 @@ class Kernel:
     grouped: bool = False
     neighbours: Neighbours = ALONE
     twin: Kernel | None = None
+    roles: tuple[StructKernel, ...] = ()
 
     @property
     def described(self) -> tuple[TensorArgument, ...]:
         """The tensors that are passed as descriptors."""
         return tuple(t for t in self.tensors if t.described)
+
+
+@dataclass(frozen=True)
+class StructKernel:
+    """A printed kernel with roles.
+
+    ``kernel``: the entry, with its text and that of the roles. ``slots``: the constexprs of rings
+    with their capacity. ``rows``, ``consumers``: the grid axis that consumers split; a program has
+    ``consumers`` tiles of it. ``moving``: the tensors that come through rings. ``least``: with
+    fewer slots its roles would wait for ever.
+    """
+
+    kernel: Kernel
+    slots: tuple[tuple[str, int], ...]
+    rows: str
+    consumers: int
+    moving: tuple[str, ...] = ()
+    least: int = 2

@@ -12,6 +12,7 @@ from superopt.emit.kernel import TileArgument
 from superopt.emit.names import RESERVED
 from superopt.emit.names import Namer
 from superopt.emit.number import python_number
+from superopt.emit.struct import launch as struct
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
@@ -135,13 +136,50 @@ class _Runner:
         for store in kernel.block.all_stores:
             if store.name not in self.memory:
                 self._workspace(store)
+        if kernel.roles:
+            self._roles(index, kernel, tiles, extents)
+            return
+        self._plain(index, kernel, tiles, extents)
+
+    def _roles(
+        self, index: int, kernel: Kernel, tiles: dict[str, str], extents: dict[str, str]
+    ) -> None:
+        """A launch that may have roles; they take descriptors of all that they can."""
+        out, made = self.out, self.names.fresh("shared")
+        boxes = struct.boxes(kernel.roles[0], self.memory, tiles)
+        least = max(r.least for r in kernel.roles)
+        out.line(f"{made} = _shared_descriptors(launch, case, {least}, {', '.join(boxes)})")
+        for number, roles in enumerate(kernel.roles):
+            word = "elif" if number else "if"
+            with out.block(f"{word} {made} and launch.consumers == {roles.consumers}:"):
+                whole = tiles | {roles.rows: f"{tiles[roles.rows]} * {roles.consumers}"}
+                self._programs(kernel, whole, extents)
+                memory = descriptor.numbered(roles.kernel, made, self.memory)
+                with out.block("if programs > 0:"):
+                    out.line(f"{roles.kernel.name}[(programs,)](")
+                    for line in self._arguments(roles.kernel, tiles, extents, memory, whole):
+                        out.line(f"    {line}")
+                    slots = ", ".join(f"{name}=launch.stages" for name, _ in roles.slots)
+                    out.line(f"    {slots}, num_warps=4,")
+                    out.line(")")
+        with out.block("else:"):
+            self._plain(index, kernel, tiles, extents)
+
+    def _programs(self, kernel: Kernel, tiles: dict[str, str], extents: dict[str, str]) -> None:
         counts = []
         for turn in kernel.block.order:
             if kernel.block.place[turn.axis] == Grid():
                 counts.append(f"triton.cdiv({extents[turn.axis]}, {tiles[turn.axis]})")
             else:
                 counts.append(self._size(turn.axis))
-        out.line(f"programs = {' * '.join(counts) or '1'}")
+        self.out.line(f"programs = {' * '.join(counts) or '1'}")
+
+    def _plain(
+        self, index: int, kernel: Kernel, tiles: dict[str, str], extents: dict[str, str]
+    ) -> None:
+        """A launch whose threads are the compiler's."""
+        out = self.out
+        self._programs(kernel, tiles, extents)
         with out.block("if programs > 0:"):
             if kernel.twin is None:
                 self._call(index, kernel, tiles, extents, self.memory)
@@ -150,8 +188,8 @@ class _Runner:
             boxes = descriptor.boxes(kernel.twin, self.memory, tiles)
             out.line(f"{made} = _descriptors(launch, {', '.join(boxes)})")
             with out.block(f"if {made}:"):
-                numbered = {t.name: f"{made}[{i}]" for i, t in enumerate(kernel.twin.described)}
-                self._call(index, kernel.twin, tiles, extents, self.memory | numbered)
+                memory = descriptor.numbered(kernel.twin, made, self.memory)
+                self._call(index, kernel.twin, tiles, extents, memory)
             with out.block("else:"):
                 self._call(index, kernel, tiles, extents, self.memory)
 
@@ -177,7 +215,9 @@ class _Runner:
         tiles: dict[str, str],
         extents: dict[str, str],
         memory: Mapping[str, str],
+        whole: Mapping[str, str] | None = None,
     ) -> list[str]:
+        """``whole``: the tiles of a program, if those of one call are smaller."""
         found = [", ".join(memory[self._known(t.name)] for t in kernel.tensors) + ","]
         for tensor in kernel.tensors:
             if tensor.strides:
@@ -191,7 +231,8 @@ class _Runner:
             kind = "float" if scalar.type == "fp32" else "int"
             found.append(f"{kind}({text}),  # {scalar.parameter}")
         found += [f"{t.tile}={tiles[t.axis]}," for t in kernel.tiles]
-        found += [f"{t.even}=_even({extents[t.axis]}, {tiles[t.axis]})," for t in kernel.tiles]
+        entire = whole or tiles
+        found += [f"{t.even}=_even({extents[t.axis]}, {entire[t.axis]})," for t in kernel.tiles]
         found += ["GROUP=launch.group,"] if kernel.grouped else []
         found += ["PRECISION=precision,"] if kernel.precise else []
         return found

@@ -10,6 +10,7 @@ from superopt.emit import dependent
 from superopt.emit import descriptor
 from superopt.emit.block import print_block
 from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import StructKernel
 from superopt.emit.launcher import host_names
 from superopt.emit.launcher import print_launcher
 from superopt.emit.launcher import print_runner
@@ -20,10 +21,13 @@ from superopt.emit.plan import Row
 from superopt.emit.ranking import HELPERS as RANKING
 from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.runtime import CHECKS
+from superopt.emit.runtime import LAUNCH_ROLES
 from superopt.emit.runtime import TYPES
 from superopt.emit.scalar import HELPERS
 from superopt.emit.scalar import VALUES
 from superopt.emit.self_test import print_self_test
+from superopt.emit.struct import launch as struct
+from superopt.emit.struct.dialect import IMPORTS as IMPORT_ROLES
 from superopt.emit.torch_reference import BEST
 from superopt.emit.torch_reference import EXTREME
 from superopt.emit.torch_reference import ROUNDED
@@ -31,6 +35,7 @@ from superopt.emit.torch_reference import print_reference
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.ugraph.described import described
+from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.scalar import Constant
@@ -60,8 +65,12 @@ def function_name(graph: str, index: int, launch: int) -> str:
     return f"{ascii_name(graph)}_g{index}_k{launch}"
 
 
-def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:
+def print_graph(
+    graph: KernelGraph, index: int = 0, asked: Sequence[tuple[Sequence[Config], str]] = ()
+) -> tuple[Kernel, ...]:
     """The kernels of a graph, one for each of ``split.launches``, with their twins.
+
+    ``asked``: Configs of all launches, with the dtype of their case, that may ask for roles.
 
     Raises:
         NotEmittable: a node has no text, or not where it stands.
@@ -75,7 +84,12 @@ def print_graph(graph: KernelGraph, index: int = 0) -> tuple[Kernel, ...]:
         twin = (
             print_block(block, f"{name}{descriptor.SUFFIX}", tensors, around) if tensors else None
         )
-        found.append(replace(print_block(block, name, neighbours=around), twin=twin))
+        roles: tuple[StructKernel, ...] = ()
+        for configs, dtype in asked:
+            if number < len(configs) and configs[number].consumers:
+                made = struct.with_roles(block, name, configs[number], dtype)
+                roles = struct.joined(roles, made)
+        found.append(replace(print_block(block, name, neighbours=around), twin=twin, roles=roles))
     return tuple(found)
 
 
@@ -97,12 +111,17 @@ def emit(
     names = host_names(program)
     if not graphs or not rows:
         raise NotEmittable("a kernel file needs at least one graph and one row")
-    printed = [print_graph(g, i) for i, g in enumerate(graphs)]
+    printed = [
+        print_graph(g, i, [(r.configs, r.dtype) for r in rows if r.graph == i])
+        for i, g in enumerate(graphs)
+    ]
     for row in rows:
         _check_row(row, printed)
     if not descriptors:
         printed = _wanted(printed, rows)
-    functions = [k for kernels in printed for one in kernels for k in (one, one.twin) if k]
+    functions = [f for kernels in printed for one in kernels for f in struct.functions(one)]
+    roles = any(one.roles for kernels in printed for one in kernels)
+    twins = any(one.twin for kernels in printed for one in kernels)
     default = rows[0].dtype
     host = "".join(print_runner(g, i, printed[i], names) for i, g in enumerate(graphs))
     host += print_launcher(program, names, len(graphs), default)
@@ -112,9 +131,10 @@ def emit(
     sizes = tuple_text(f'"{a}"' for a in names.sizes)
     parts = [
         IMPORTS,
-        descriptor.IMPORT_DESCRIPTOR if any(k.described for k in functions) else "",
+        descriptor.IMPORT_DESCRIPTOR if twins else "",
+        IMPORT_ROLES if roles else "",
         _constants(functions, host + reference),
-        TYPES,
+        TYPES.replace(*LAUNCH_ROLES) if roles else TYPES,
         _helpers(functions),
         *(f"\n\n{k.text}" for k in functions),
         _plans(rows),
@@ -124,7 +144,8 @@ def emit(
         "LARGEST = 2**31 - 2**16\n",
         interpreted,
         CHECKS,
-        descriptor.HOST if any(k.described for k in functions) else "",
+        descriptor.HOST if twins else "",
+        struct.HOST if roles else "",
         dependent.HOST if any(k.neighbours.before for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
@@ -208,6 +229,7 @@ def _plans(rows: Sequence[Row]) -> str:
             numbers += ", descriptors=True" if config.descriptors else ""
             numbers += f", group={config.group}" if config.group != 1 else ""
             numbers += ", dependent=True" if config.dependent else ""
+            numbers += f", consumers={config.consumers}" if config.consumers else ""
             lines.append(f"            Launch({{{tiles}}}, {numbers}),")
         lines += ["        ),", f"        {{{sizes}}},"]
         lines += [f'        dtype="{row.dtype}",', f"        tf32={row.tf32},"]

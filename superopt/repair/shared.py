@@ -107,10 +107,10 @@ def _spellings(like: Iterable[Node]) -> dict[Node, Node]:
 def shared(
     components: Sequence[Carry], guards: Sequence[Guard], standing: Sequence[Carry]
 ) -> tuple[tuple[Carry, ...], tuple[Guard, ...]]:
-    """``components`` (but for the first, the carry itself) with those of ``standing`` in the place
-    of equal ones, and the guards under these names."""
+    """``components`` with those of ``standing`` in the place of equal ones, and the guards under
+    these names."""
     kept, names = list(components), dict[str, str]()
-    for i, component in enumerate(kept[1:], 1):
+    for i, component in enumerate(components):
         if same := next((c for c in standing if _equal(component, c)), None):
             names[component.name] = same.name
             kept[i] = same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -88,6 +89,26 @@ def abbreviated(nodes: list[Node], room: int = 24) -> tuple[list[str], list[str]
             if letter is not None:
                 texts[n] = letter
                 legend.append(f"{letter} = {algebra(n)}")
+    return [_text(n, texts)[0] for n in nodes], legend
+
+
+def shared(nodes: list[Node], room: int = 8) -> tuple[list[str], list[str]]:
+    """The texts of ``nodes``, and what letters in them stand for: the longer subterms that are
+    there more than once, each in terms of those before it."""
+    uses = Counter(nodes)
+    for n in topo(nodes):
+        uses.update(children(n))
+    taken = {getattr(n, "name", "") for n in topo(nodes)}
+    letters = (x for x in "uvwxyz" if x not in taken)
+    texts: dict[Node, str] = {}
+    legend: list[str] = []
+    for n in topo(nodes):
+        text = _text(n, texts)[0]
+        if uses[n] > 1 and children(n) and len(text) > room:
+            if (letter := next(letters, None)) is None:
+                break
+            texts[n] = letter
+            legend.append(f"{letter} = {text}")
     return [_text(n, texts)[0] for n in nodes], legend
 
 

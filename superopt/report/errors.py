@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from superopt.report.evidence import families
 from superopt.report.figure import CYCLE
 from superopt.report.figure import INK
 from superopt.report.figure import PALE
@@ -63,3 +62,12 @@ def errors(figures: Sequence[Compared]) -> Figure:
 def share(figure: Compared) -> float:
     """Where the point of ``figure`` lies; an error that is no number lies at the right edge."""
     return max(LEAST, figure.used) if figure.used < MOST else MOST
+
+
+def families(figures: Sequence[Compared]) -> dict[str, list[Compared]]:
+    """Figures that were compared with a limit, by family of inputs, in order of appearance."""
+    found: dict[str, list[Compared]] = {}
+    for figure in figures:
+        if figure.rel_limit:
+            found.setdefault(figure.label, []).append(figure)
+    return found

@@ -10,11 +10,13 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -47,6 +49,22 @@ _STYLE = {
     "svg.fonttype": "path",
     "figure.facecolor": "white",
 }
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure of the page."""
+
+    title: str
+    caption: str
+    svg: Markup
+
+
+def shown(title: str, caption: str, figure: Figure) -> Shown:
+    """``figure`` as it stands in the page."""
+    from markupsafe import Markup
+
+    return Shown(title, caption, Markup(svg(figure)))
 
 
 @contextmanager

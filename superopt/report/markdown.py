@@ -4,59 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from superopt.report.evidence import summary
+from superopt.report.evidence import verdict_words
 from superopt.report.measured import cell
-from superopt.report.measured import executed
+from superopt.report.measured import configs_words
 from superopt.report.measured import measured
 from superopt.report.measured import tried
 from superopt.report.measured import winner_words
+from superopt.report.sections import evidence
+from superopt.report.sections import folded
+from superopt.report.sections import graphs
+from superopt.report.sections import others
 from superopt.report.summary import funnel
-from superopt.run import Candidate
+from superopt.report.tables import Table
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.tune.timing import Timing
 from superopt.ugraph.structure import structure
-from superopt.ugraph.text import show
-from superopt.verify.run.checks import Figure
-from superopt.verify.run.checks import FloatReport
-from superopt.verify.verdict import spoken
-
-ASSUMED = (
-    "Inputs are finite where a proof speaks of them; NaN and infinities in inputs are covered by "
-    "execution only.",
-    "Graph equality is over the reals; rounding is covered by the executions, which compare with "
-    "the float64 meaning of the spec.",
-)
 
 RANKED_SHOWN = 5  # candidates a case that were ranked, but not examined
 
 
 def report(run: Run) -> str:
     """The page as markdown."""
-    return "\n".join(_lines(run)) + "\n"
+    return "\n".join(_lines(run)).rstrip() + "\n"
 
 
 def _lines(run: Run) -> Iterator[str]:
     yield f"# {run.name}"
     yield ""
-    won = sum(c.winner is not None for c in run.cases)
-    word = "no verified kernel"
-    if run.kernel:
-        word = "verified" if run.verified else f"verified for {won} of {len(run.cases)} cases"
-    yield f"Target {run.target}, seed {run.seed}, budget {run.budget}: **{word}**."
+    verdict = verdict_words(run)
+    yield f"Target {run.target}, seed {run.seed}, budget {run.budget}: **{verdict}**."
+    yield ""
+    yield summary(run)
     if run.interrupted:
         yield ""
         yield "The search was interrupted; what follows is the best until then."
     if run.kernel:
         yield ""
         yield f"Kernel file: `{run.kernel.name}`"
+    yield ""
+    yield from evidence(run)
+    yield from graphs(run)
     for result in run.cases:
-        yield ""
         yield from _case(result, run.timing.of(result.case.name))
-    yield ""
-    yield "## Assumed"
-    yield ""
-    yield from (f"* {line}" for line in (*ASSUMED, *executed(run)))
+        yield ""
+    yield from others(run)
 
 
 def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
@@ -71,7 +65,7 @@ def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
     else:
         yield f"### Winner `{result.winner.digest[:12]}`: {winner_words(result, timing)}"
         yield ""
-        yield from _winner(result.winner)
+        yield f"Configs: {configs_words(result.winner.configs)}"
     yield ""
     yield from measured(result, timing)
     yield from _others(result)
@@ -108,91 +102,23 @@ def _funnel(result: CaseRun, timing: Timing) -> Iterator[str]:
         yield "The search ended before the whole space was seen."
 
 
-def _winner(winner: Candidate) -> Iterator[str]:
-    yield "Derivation:"
-    yield ""
-    steps = winner.derivation or ("as written",)
-    yield from (f"{i}. {cell(step)}" for i, step in enumerate(steps, 1))
-    if winner.repairs:
-        yield ""
-        yield "Repair:"
-        yield ""
-        yield from (f"* {cell(line)}" for line in winner.repairs)
-    yield ""
-    yield "| claim | verdict |"
-    yield "|---|---|"
-    for claim, verdict in winner.evidence:
-        yield f"| {cell(claim)} | {cell(spoken(verdict))} |"
-    yield from _executions(winner)
-    yield from _compiled(winner)
-    yield ""
-    yield "Configs: " + "; ".join(show(c).strip().removeprefix("config ") for c in winner.configs)
-    yield ""
-    yield "```"
-    yield show(winner.graph).rstrip()
-    yield "```"
-
-
-def _executions(winner: Candidate) -> Iterator[str]:
-    """One row a dtype: how many executions, and which came nearest to its limit."""
-    if not winner.figures:
-        return
-    report = FloatReport(winner.figures, winner.skipped)
-    yield ""
-    yield "| executed | times | most of the tolerance used by | error (limit) | element (limit) |"
-    yield "|---|---|---|---|---|"
-    for dtype in dict.fromkeys(f.dtype for f in winner.figures):
-        times = sum(f.dtype == dtype for f in winner.figures)
-        if (most := report.worst(dtype)) is None:
-            continue
-        what = f"{most.label} ({_sizes(most)}), {most.output}: {most.used:.0%}"
-        yield (
-            f"| {dtype} | {times} | {cell(what)} | {most.rel:.1e} ({most.rel_limit:.1e}) "
-            f"| {most.worst:.1e} ({most.worst_limit:.1e}) |"
-        )
-    yield ""
-    labels = "; ".join(dict.fromkeys(f.label for f in winner.figures))
-    sizes = ", ".join(dict.fromkeys(f"({_sizes(f)})" for f in winner.figures))
-    yield f"Inputs: {cell(labels)}. Sizes: {sizes}."
-    failed = [str(f) for f in report.failures]
-    yield from (f"* FAILED: {cell(text)}" for text in failed)
-    yield from (f"* not executed: {cell(text)}" for text in winner.skipped)
-
-
-def _sizes(figure: Figure) -> str:
-    return " ".join(f"{a}={n}" for a, n in figure.sizes)
-
-
-def _compiled(winner: Candidate) -> Iterator[str]:
-    if winner.facts:
-        yield ""
-        yield "| compiled for | kernel | shared memory | registers | spills |"
-        yield "|---|---|---|---|---|"
-        for fact in winner.facts:
-            kernel = fact.function.rpartition("_")[2].removeprefix("k")
-            yield (
-                f"| {fact.target} | {kernel} | {fact.shared_bytes} B "
-                f"| {fact.registers} | {fact.spill_bytes} B |"
-            )
-    if winner.why:
-        yield ""
-        yield f"Note: {cell(winner.why)}"
-
-
 def _others(result: CaseRun) -> Iterator[str]:
     if not result.candidates:
         return
-    yield "| candidate | stage | model us | kernels | why |"
-    yield "|---|---|---|---|---|"
     examined = [c for c in result.candidates if c.stage is not Stage.RANKED]
     ranked = [c for c in result.candidates if c.stage is Stage.RANKED]
-    for c in (*examined, *ranked[:RANKED_SHOWN]):
-        kernels = cell(" / ".join(structure(c.graph)))
-        yield (
-            f"| `{c.digest[:12]}` | {c.stage.value} | {c.model_us:.1f} | {kernels} "
-            f"| {cell(c.why)} |"
+    rows = tuple(
+        (
+            f"`{c.digest[:12]}`",
+            c.stage.value,
+            f"{c.model_us:.1f}",
+            " / ".join(structure(c.graph)),
+            c.why,
         )
+        for c in (*examined, *ranked[:RANKED_SHOWN])
+    )
+    heads = ("candidate", "stage", "model us", "kernels", "why")
+    yield from folded(Table(f"Candidates: {len(result.candidates)}", heads, rows), 0)
     if len(ranked) > RANKED_SHOWN:
-        yield ""
         more = len(ranked) - RANKED_SHOWN
-        yield f"And {more} more that are only ranked; run.json holds them all."
+        yield f"Only ranked, and not in the table: {more}; run.json holds them all."

@@ -4,42 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from superopt.certificate import read_certificate
 from superopt.device import target
 from superopt.report import plots
 from superopt.report import roof
 from superopt.report import tables
-from superopt.report.figure import svg
-from superopt.report.markdown import ASSUMED
-from superopt.report.measured import executed
-from superopt.report.measured import untimed_words
+from superopt.report.claims import claims
+from superopt.report.claims import sorted_out
+from superopt.report.evidence import assumed
+from superopt.report.evidence import measured
+from superopt.report.evidence import summary
+from superopt.report.evidence import verdict_words
+from superopt.report.evidence import without
+from superopt.report.figure import Shown
+from superopt.report.figure import shown
+from superopt.report.measured import winner_words
 from superopt.report.summary import best_so_far
 from superopt.report.summary import correlation
 from superopt.report.summary import funnel
 from superopt.report.summary import winning
+from superopt.report.told import HOW_TO_READ
+from superopt.report.winner import shown_winners
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.tune.roofline import work
 from superopt.tune.timing import Timing
 from superopt.ugraph.structure import structure
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
-
 TEMPLATE = Path(__file__).with_name("page.html")
 PEERS_SPEEDUP = "Ours against the peers"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A figure of the page."""
-
-    title: str
-    caption: str
-    svg: Markup
 
 
 @dataclass(frozen=True)
@@ -48,6 +42,7 @@ class Part:
 
     name: str
     sizes: str
+    summary: str
     funnel: Shown
     progress: Shown | None
     scatter: Shown | None
@@ -63,6 +58,7 @@ def page(run: Run) -> str:
     from jinja2 import Environment
     from jinja2 import StrictUndefined
 
+    found = claims(run)
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
         TEMPLATE.read_text()
     )
@@ -70,27 +66,23 @@ def page(run: Run) -> str:
         template.render(
             run=run,
             machine=run.timing.machine,
-            notes=_notes(run),
-            overview=tables.overview(run),
+            notes=list(without(run)),
+            overview=tables.trimmed(tables.overview(run)),
             roof=_roof(run),
             peers_figure=_peers_figure(run),
             peers=tables.peers(run),
             cases=[_part(c, run.timing.of(c.case.name)) for c in run.cases],
-            assumed=[*ASSUMED, *executed(run)],
+            verdict=verdict_words(run),
+            summary=summary(run),
+            lists=tables.of_lists(sorted_out(c for c in found if c.won)),
+            others=tables.of_lists(sorted_out(c for c in found if not c.won)),
+            measured=list(measured(run)),
+            assumed=list(assumed(run)),
+            winners=shown_winners(run),
+            how_to_read=HOW_TO_READ,
         )
         + "\n"
     )
-
-
-def _notes(run: Run) -> list[str]:
-    found = []
-    for c in run.cases:
-        timing = run.timing.of(c.case.name)
-        if c.winner is None:
-            found.append(f"Case {c.case.name}: no verified kernel.")
-        elif winning(c, timing) is None:
-            found.append(f"Case {c.case.name}: not timed: {untimed_words(c, timing)}.")
-    return found
 
 
 def _roof(run: Run) -> Shown | None:
@@ -118,7 +110,7 @@ def _roof(run: Run) -> Shown | None:
         "Work is that of the operator as written, without what masks of positions leave out; "
         "masks that depend on data are not counted as work saved."
     )
-    return _shown(
+    return shown(
         f"What was reached of the {run.target}", caption, roof.roofline(reached, target(run.target))
     )
 
@@ -140,7 +132,7 @@ def _peers_figure(run: Run) -> Shown | None:
     if not rows:
         return None
     caption = "Medians of the ratios of neighbours in interleaved rounds; bars are quartiles."
-    return _shown(PEERS_SPEEDUP, caption, plots.speedups(rows))
+    return shown(PEERS_SPEEDUP, caption, plots.speedups(rows))
 
 
 def _part(result: CaseRun, timing: Timing) -> Part:
@@ -151,20 +143,21 @@ def _part(result: CaseRun, timing: Timing) -> Part:
     return Part(
         case.name,
         f"{sizes}; {case.dtype}{', tf32' if case.tf32 else ''}",
-        _shown(
+        f"{winner_words(result, timing)}; {_sums(result)}",
+        shown(
             f"Funnel of {case.name}",
             "Left: seen = duplicates + rejected + pruned + built. Right, if timed: every graph "
             "with its Configs that went to the device failed at a stage, or has a time.",
             plots.funnel(funnel(result, timing)),
         ),
-        _shown(
+        shown(
             f"Candidates of {case.name} over time",
             "Every measurement; one that was measured again, more exactly, is shown each time.",
             plots.progress(trials, best_so_far(timing)),
         )
         if any(t.us is not None for t in trials)
         else None,
-        _shown(
+        shown(
             f"Model against measurement, {case.name}",
             "The last measurement of every graph with its Configs.",
             plots.scatter(last, correlation(timing)),
@@ -173,6 +166,18 @@ def _part(result: CaseRun, timing: Timing) -> Part:
         else None,
         (tables.gone(result), tables.fastest(result, timing), tables.failures(timing)),
     )
+
+
+def _sums(result: CaseRun) -> str:
+    counts = result.counts
+    parts = (
+        (counts.duplicates, "duplicates"),
+        (sum(n for _, n in counts.rejected), "rejected"),
+        (sum(n for _, n in counts.pruned), "pruned"),
+        (counts.built, "built"),
+    )
+    end = "" if counts.complete else "; the search ended before the whole space was seen"
+    return f"seen {counts.seen} = {' + '.join(f'{n} {word}' for n, word in parts)}{end}"
 
 
 def _trials(result: CaseRun, timing: Timing) -> list[plots.Trial]:
@@ -186,9 +191,3 @@ def _trials(result: CaseRun, timing: Timing) -> list[plots.Trial]:
 
 def _kernels(number: int) -> str:
     return f"{number} kernel{'s' if number > 1 else ''}"
-
-
-def _shown(title: str, caption: str, figure: Figure) -> Shown:
-    from markupsafe import Markup
-
-    return Shown(title, caption, Markup(svg(figure)))

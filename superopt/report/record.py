@@ -142,6 +142,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "not_executed": list(candidate.skipped),
         "graph": show(candidate.graph),
         "repair_records": [repair_record(r) for r in candidate.records] if candidate.holds else [],
+        "text": candidate.text,
         "space": [[round(p.model_us, 3), *_texts(p)] for p in candidate.space],
     }
 

@@ -266,7 +266,7 @@ def law(found: Repair) -> tuple[str, ...]:
     rest = iter(texts)
     lines = [_component(found, i, rest) for i in range(found.rank)]
     value = next(rest)
-    if found.finalise is not found.components[0].state:
+    if found.finalise is not found.carry.state:
         lines.append(f"{found.carry.name} = {value.replace(PRIME, '')}")
     for p, text in zip(given, rest, strict=True):
         legend.append(f"{p.name} = {fold_name(p.fold, found.axis)}({text})")

@@ -173,6 +173,7 @@ def _candidate(record: Mapping[str, Any]) -> Candidate:
             Point(tuple(parse_as(Config, text) for text in texts), float(us))
             for us, *texts in record.get("space", ())
         ),
+        text=_text(record.get("text", "")),
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from superopt.report.claims import Claim
+from superopt.report.claims import Lists
 from superopt.report.measured import SHOWN
 from superopt.report.measured import configs_words
 from superopt.report.measured import peer_words
@@ -13,6 +16,7 @@ from superopt.report.measured import spread
 from superopt.report.summary import correlation
 from superopt.report.summary import measured_share
 from superopt.report.summary import winning
+from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.tune.timing import Timing
@@ -27,6 +31,18 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...] = ()
     won: int | None = None
+
+
+def trimmed(table: Table) -> Table:
+    """``table`` without columns that are empty in every row."""
+    kept = [i for i in range(len(table.heads)) if any(row[i] for row in table.rows)]
+    return Table(
+        table.title,
+        tuple(table.heads[i] for i in kept),
+        tuple(tuple(row[i] for i in kept) for row in table.rows),
+        tuple(new for new, i in enumerate(kept) if i in table.numbers),
+        table.won,
+    )
 
 
 def overview(run: Run) -> Table:
@@ -114,3 +130,63 @@ def failures(timing: Timing) -> Table:
     order = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
     rows = tuple((stage, why, str(n)) for (stage, why), n in order)
     return Table("What failed on the device", ("stage", "why", "number"), rows, (2,))
+
+
+def of_claims(title: str, found: Sequence[Claim]) -> Table:
+    """One row a claim; ``title`` with their number. Cases are named where a graph was judged in
+    others, too."""
+    judged = {c.digest: {name for o in found if o.digest == c.digest for name in o.cases}
+              for c in found}  # fmt: skip
+    rows = []
+    for c in found:
+        only = f" ({', '.join(c.cases)})" if len(c.cases) < len(judged[c.digest]) else ""
+        graph = c.digest[:6] + only
+        rows.append((c.reading, c.short, c.evidence, "; ".join(c.facts), graph))
+    heads = ("read", "claim", "evidence", "given", "graph")
+    return Table(f"{title}: {len(rows)}", heads, tuple(rows))
+
+
+def of_lists(lists: Lists) -> tuple[Table, Table, Table]:
+    """Proved, sampled, and what is neither."""
+    return (
+        of_claims("Proved", lists.proved),
+        of_claims("Sampled", lists.sampled),
+        of_claims("Neither proved nor sampled", lists.still_open),
+    )
+
+
+def compared(winner: Candidate) -> Table:
+    """Every output of every execution beside its limits."""
+    rows = tuple(
+        (
+            f.dtype,
+            f.label,
+            " ".join(f"{a}={n}" for a, n in f.sizes),
+            f.output,
+            f"{f.rel:.1e} ({f.rel_limit:.1e})",
+            f"{f.worst:.1e} ({f.worst_limit:.1e})",
+            f"{f.used:.0%}" if f.ok else f"FAILED {f.message}",
+        )
+        for f in winner.figures
+    )
+    heads = ("dtype", "inputs", "sizes", "output", "error (limit)", "element (limit)", "used")
+    return Table(f"Outputs compared: {len(rows)}", heads, rows, (4, 5, 6))
+
+
+def compiled(found: Sequence[tuple[str, Candidate]]) -> Table:
+    """What the compiler said of (name of a case, its winner)."""
+    rows = tuple(
+        (
+            case,
+            configs_words(winner.configs),
+            fact.target,
+            fact.function,
+            f"{fact.shared_bytes} B",
+            str(fact.registers),
+            f"{fact.spill_bytes} B",
+        )
+        for case, winner in found
+        for fact in winner.facts
+    )
+    heads = ("case", "configs", "for", "function", "shared memory", "registers", "spills")
+    return Table("Compiled", heads, rows, (4, 5, 6))

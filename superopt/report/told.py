@@ -19,7 +19,10 @@ from superopt.rewrite import algebra as laws_of_reals
 from superopt.rewrite import folds
 from superopt.rewrite import lowering
 from superopt.rewrite.rule import RULES
+from superopt.rewrite.rule import HasAxis
+from superopt.rewrite.rule import Rule
 from superopt.rewrite.show import pattern_text
+from superopt.run import Candidate
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
@@ -69,8 +72,21 @@ def step(text: str) -> Law:
     if not sign:
         return Law(text, "", "", "")
     rule = RULES.get(name)
-    statement = f"{pattern_text(rule.left)}  =  {pattern_text(rule.right)}" if rule else ""
-    return Law(name, statement, before, after)
+    return Law(name, _statement(rule) if rule else "", before, after)
+
+
+def _statement(rule: Rule) -> str:
+    needs = [str(n) for n in rule.needs if not isinstance(n, HasAxis)]
+    condition = f", if {' and '.join(needs)}" if needs else ""
+    return f"{pattern_text(rule.left)}  =  {pattern_text(rule.right)}{condition}"
+
+
+def repairs_of(winner: Candidate) -> tuple[Told, ...]:
+    """The repairs of a candidate in the user's names, in the order in which claims number them."""
+    if not winner.records:
+        return ()
+    names = user_names(winner.graph)
+    return tuple(told(renamed(r, names)) for r in winner.records)
 
 
 def user_names(graph: KernelGraph) -> Names:
@@ -152,7 +168,7 @@ def _lines(
         ("combine", f"{p.name}' = {combined(p.fold, p.name + LEFT, p.name + RIGHT)}") for p in given
     )
     final = f"{carry.name} = {next(rest).replace(PRIME, '')}"
-    same = repair.finalise is repair.components[0].state
+    same = repair.finalise is repair.carry.state
     yield "finalise", "nothing: the state is the value" if same else final
     for a, b in repair.reference:
         yield "stands for", f"{algebra(a)} while the walk runs: {algebra(b)}"

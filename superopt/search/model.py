@@ -129,7 +129,7 @@ class Launch:
 
     @property
     def least_us(self) -> float:
-        """No number of warps or stages gets below it: what is moved and multiplied, at full rates."""
+        """What no warps or stages get below: what is moved and multiplied, at full rates."""
         device, cost = self.device, self.cost
         return 1e6 * max(
             (sum(cost.unique.values()) + self.writes) / device.dram,

@@ -39,6 +39,7 @@ from superopt.ugraph.threads import Op
 from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.threads import operands_of
+from superopt.ugraph.unscaled import unscaled
 
 WARPGROUP = 128  # threads
 REGISTERS = 65536  # of one multiprocessor
@@ -57,6 +58,9 @@ def build(
 ) -> ThreadGraph:
     """The thread graph of ``block`` (one of ``split.launches``), scheduled without search.
 
+    Scales are put behind maxima first (``unscaled``), which is exact and leaves one operation an
+    element between a score and its exponential.
+
     ``config``: its tile of the axis that consumers split is that of one consumer. ``dtype``: of
     the case. ``capacity``: slots of the pipes along the walk. ``early``: work of the next
     iteration begins early (``default.overlapped``), else everything is done in turn.
@@ -64,6 +68,7 @@ def build(
     Raises:
         NotEmittable: a term has no place at this level; the message names it.
     """
+    block = unscaled(block)
     if len(block.walks) != 1:
         raise NotEmittable(f"{len(block.walks)} walks; the thread level has kernels with one")
     (walk,) = block.walks

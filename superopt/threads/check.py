@@ -1,18 +1,22 @@
 """Whether a schedule is legal: values are there when they are read, and no role waits for ever.
 
-The roles are few and do not depend on data, so the second is found by letting them run: one
-consumer (all do the same) and the producer, each as far as it comes, for loops of every length up
-to a few times the stages and slots. If both are stuck, they would be on a device.
+The roles are few and do not depend on data, so the second is found by letting them run: the
+producer and one consumer (all do the same; with turns, all of them), each as far as it comes, for
+loops of every length up to a few times the stages and slots. If all are stuck, they would be on a
+device.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field
 
 from superopt.threads.flight import age
 from superopt.threads.flight import chained
 from superopt.threads.flight import events
+from superopt.threads.flight import issuing
 from superopt.threads.flight import reading
 from superopt.ugraph.threads import Body
 from superopt.ugraph.threads import Instr
@@ -30,7 +34,7 @@ def check(graph: ThreadGraph) -> list[str]:
         if not problems:
             problems = [*_early(body), *_unawaited(body)]
         if not problems:
-            problems = [*_stuck(body, pipes)]
+            problems = [*_stuck(graph, body, pipes)]
         found += problems
     return found
 
@@ -94,35 +98,81 @@ def _unawaited(body: Body) -> Iterator[str]:
             yield f"{name!r} is awaited {place.stage - issued.stage} steps after it is issued"
 
 
-def _stuck(body: Body, pipes: list[Pipe]) -> Iterator[str]:
+def _stuck(graph: ThreadGraph, body: Body, pipes: list[Pipe]) -> Iterator[str]:
     """No loop of a few iterations stops for ever."""
     slots = max((p.capacity for p in pipes), default=1)
     stages = body.schedule.stages
+    consumers = graph.consumers if graph.ring else 1
     for count in range(max(1, stages - 1), 2 * (stages + slots) + 1):
-        if why := _blocked(body, pipes, count):
+        work = [_work(body, pipes, count, graph.ring) for _ in range(consumers)]
+        run = _Run(
+            {p.name: p.capacity for p in pipes}, [*_copies(body, count)], [[*w] for w in work]
+        )
+        if why := run.blocked():
             yield f"with {count} iterations, {why}"
             return
 
 
-def _blocked(body: Body, pipes: list[Pipe], count: int) -> str:
-    """What both roles wait for in a loop of ``count`` iterations; empty if they end."""
-    filled, emptied = Counter[str](), Counter[str]()
-    capacity = {p.name: p.capacity for p in pipes}
-    copies, work = _copies(body, count), _work(body, pipes, count)
-    copy, step = next(copies, None), next(work, None)
-    while copy is not None or step is not None:
+Step = tuple[str, str, int]  # take, free, turn or pass; the pipe and the iteration
+
+
+@dataclass
+class _Run:
+    """The producer and some consumers, on their way. ``copies``: the pipes in the order in which
+    they are filled. ``work``: what each consumer does."""
+
+    capacity: dict[str, int]
+    copies: list[str]
+    work: list[list[Step]]
+    filled: Counter[str] = field(default_factory=Counter)
+    passed: int = 0  # turns that are over
+
+    def __post_init__(self) -> None:
+        self.copies.reverse()
+        for steps in self.work:
+            steps.reverse()
+        self.freed = [Counter[str]() for _ in self.work]
+
+    def blocked(self) -> str:
+        """What all wait for; empty if they end."""
+        while self.copies or any(self.work):
+            moved = [self._consume(which) for which in range(len(self.work))]
+            if not self._produce() and not any(moved):
+                return self._why()
+        return ""
+
+    def _produce(self) -> bool:
         moved = False
-        while copy is not None and filled[copy] - emptied[copy] < capacity[copy]:
-            filled[copy] += 1
-            copy, moved = next(copies, None), True
-        while step is not None and (step[0] == "free" or filled[step[1]] > step[2]):
-            if step[0] == "free":
-                emptied[step[1]] += 1
-            step, moved = next(work, None), True
-        if not moved:
-            waits = f"a consumer waits for tile {step[2]} of {step[1]!r}" if step else "all is read"
-            return f"{waits}, and the producer for a slot of {copy!r}"
-    return ""
+        while self.copies:
+            pipe = self.copies[-1]
+            if self.filled[pipe] - min(f[pipe] for f in self.freed) >= self.capacity[pipe]:
+                break
+            self.filled[self.copies.pop()] += 1
+            moved = True
+        return moved
+
+    def _consume(self, which: int) -> bool:
+        steps, begun = self.work[which], len(self.work[which])
+        while steps:
+            kind, pipe, iteration = steps[-1]
+            if kind == "take" and self.filled[pipe] <= iteration:
+                break
+            if kind == "turn" and self.passed % len(self.work) != which:
+                break
+            self.freed[which][pipe] += kind == "free"
+            self.passed += kind == "pass"
+            steps.pop()
+        return len(steps) < begun
+
+    def _why(self) -> str:
+        waits = [steps[-1] for steps in self.work if steps]
+        kind, pipe, iteration = next((w for w in waits if w[0] == "take"), ("", "", 0))
+        consumer = f"a consumer waits for tile {iteration} of {pipe!r}" if kind else "nobody moves"
+        return (
+            f"{consumer}, and the producer for a slot of {self.copies[-1]!r}"
+            if self.copies
+            else consumer
+        )
 
 
 def _copies(body: Body, count: int) -> Iterator[str]:
@@ -133,16 +183,17 @@ def _copies(body: Body, count: int) -> Iterator[str]:
         yield from (name for name, place in loads if 0 <= step - place.stage < count)
 
 
-def _work(body: Body, pipes: list[Pipe], count: int) -> Iterator[tuple[str, str, int]]:
-    """What a consumer does with tiles: (take or free, pipe, iteration), in order."""
+def _work(body: Body, pipes: list[Pipe], count: int, ring: bool) -> Iterator[Step]:
+    """What a consumer does with tiles and turns, in order."""
     listed, read = events(body), reading(body, pipes)
     for step in range(count + body.schedule.stages - 1):
-        for event in listed:
+        active = [e for e in listed if 0 <= step - e.place.stage < count]
+        issues = issuing(body, active) if ring else []
+        for event in active:
             iteration = step - event.place.stage
-            if not 0 <= iteration < count:
-                continue
-            for pipe, (first, last) in read.items():
-                if event == first:
-                    yield "take", pipe, iteration
-                if event == last:
-                    yield "free", pipe, iteration
+            yield from (("take", p, iteration) for p, (first, _) in read.items() if event == first)
+            if event in issues[:1]:
+                yield "turn", "", 0
+            if event in issues[-1:]:
+                yield "pass", "", 0
+            yield from (("free", p, iteration) for p, (_, last) in read.items() if event == last)

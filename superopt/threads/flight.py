@@ -66,6 +66,12 @@ def events(body: Body) -> tuple[Event, ...]:
     return tuple(sorted(found, key=lambda e: e.place.order))
 
 
+def issuing(body: Body, happening: Iterable[Event]) -> list[Event]:
+    """The events among ``happening`` that issue a product."""
+    names = body.by_name
+    return [e for e in happening if not e.wait and names[e.name].op is Op.PRODUCT]
+
+
 def ready(body: Body, instr: Instr) -> Place:
     """From when on the result of ``instr`` may be read."""
     schedule = body.schedule

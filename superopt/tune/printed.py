@@ -12,10 +12,12 @@ from superopt.emit.module import body_digest
 from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
+from superopt.errors import NotEmittable
 from superopt.source import LaunchSpec
 from superopt.tune.request import Entry
 from superopt.tune.request import Launches
 from superopt.tune.space import Structure
+from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.run.sizes import small_configs
 from superopt.verify.run.sizes import small_sizes
@@ -23,11 +25,7 @@ from superopt.verify.run.sizes import small_sizes
 
 @dataclass(frozen=True)
 class Printed:
-    """The file of one structure for one case. ``text``: digest of what is below its marker.
-
-    Its one dispatch row is that of the small sizes that the float checks use, whatever the model
-    prefers; so the text, which is part of the key of every stored time, follows the graph alone.
-    """
+    """The file of one structure for one case. ``text``: digest of what is below its marker."""
 
     structure: Structure
     case: Case
@@ -48,17 +46,30 @@ class Printed:
         return launch_specs(self.structure.graph, launches, case.sizes, case.storage, case.tf32, 0)
 
 
-def printed(program: Program, structure: Structure, case: Case, directory: Path) -> Printed:
-    """Writes the file of ``structure`` into ``directory``.
+def text_of(program: Program, graph: KernelGraph, case: Case) -> str:
+    """The file that is timed, whatever ``graph`` is launched with.
+
+    Its one dispatch row is that of the small sizes that the float checks use, whatever the model
+    prefers; so the text, which is part of the key of every stored time, follows the graph alone.
 
     Raises:
         NotEmittable: the graph cannot be printed.
     """
-    graph = structure.graph
     sizes = small_sizes(graph)
     configs = small_configs(graph, sizes)
     row = Row("tuning", 0, configs, tuple(sizes.items()), case.storage, case.tf32)
-    text = emit(program, [graph], [row], Header(), descriptors=True)
+    return emit(program, [graph], [row], Header(), descriptors=True)
+
+
+def printed(program: Program, structure: Structure, case: Case, directory: Path) -> Printed:
+    """Writes the file of ``structure`` into ``directory``.
+
+    Raises:
+        NotEmittable: the graph cannot be printed, or its text is not the one that was read.
+    """
+    text = text_of(program, structure.graph, case)
+    if body_digest(text) != structure.text:
+        raise NotEmittable("this is not the text that was read and verified; search again")
     suffix = f"{case.storage}{'_tf32' if case.tf32 else ''}"
     file = directory / f"{program.name}_{structure.digest[:12]}_{suffix}_tuning.py"
     file.write_text(text)

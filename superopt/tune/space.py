@@ -47,11 +47,12 @@ class Point:
 @dataclass(frozen=True)
 class Structure:
     """A verified kernel graph and its ``points``, best by the model first. ``digest``: of the
-    graph."""
+    graph. ``text``: of the printed text that was read; no other is timed."""
 
     digest: str
     graph: KernelGraph
     points: tuple[Point, ...]
+    text: str
 
     @cached_property
     def choices(self) -> dict[str, tuple[Value, ...]]:

@@ -1,4 +1,4 @@
-"""What a fold of scalars does on its way, at no instruction of its own."""
+"""Choices that a fold takes along, at no instruction an element."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def absorbed(
     roots: Iterable[Node],
     below: Callable[[Node], tuple[Node, ...]],
 ) -> set[Node]:
-    """The nodes among ``order`` that ``folds`` absorb: a product that is summed becomes a
-    multiply-add, and a choice that is the same all along the folded axis, with the unit on one
-    side, is made of the fold (compilers move it there).
+    """The nodes among ``order`` that ``folds`` absorb: a choice that is the same all along the
+    folded axis, with the unit on one side, is made of the fold (compilers move it there).
 
     Nothing but the fold may read them. ``roots``: what is computed in the end, terms of carries
     among it; ``below``: what a node reads.
@@ -32,17 +31,17 @@ def absorbed(
     readers = Counter(c for n in order for c in below(n)) + Counter(roots)
     found: set[Node] = set()
     for fold, axis, term in folds:
-        node: Node | None = term
-        while node is not None and readers[node] == 1:
-            match node:
-                case Map(fn=Fn.WHERE, args=(c, Const(value=v), otherwise)) if (
-                    axis not in c.axes and v == fold.unit
-                ):
-                    found.add(node)
-                    node = otherwise
-                case Map(fn=Fn.MUL) if fold is Fn.ADD:
-                    found.add(node)
-                    node = None
-                case _:
-                    node = None
+        node = term
+        while (inside := _chosen(node, fold, axis)) is not None and readers[node] == 1:
+            found.add(node)
+            node = inside
     return found
+
+
+def _chosen(node: Node, fold: Fn, axis: str) -> Node | None:
+    """What ``node`` is where it is not the unit, if that does not depend on the position."""
+    match node:
+        case Map(fn=Fn.WHERE, args=(c, Const(value=unit), inside)) if axis not in c.axes:
+            return inside if unit == fold.unit else None
+        case _:
+            return None

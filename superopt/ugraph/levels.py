@@ -369,6 +369,9 @@ class Config:
     faster one, so that those that run at once share operands in the L2; 1 is plain order.
     ``dependent``: the launch may begin before the one before it in its graph has ended, and waits
     for that end itself (programmatic dependent launch); never of a graph's first launch.
+    ``consumers``: warpgroups that split the rows of a program's products, beside one warp that
+    copies (``threads.ThreadGraph``); the tile of those rows is one consumer's, and ``stages`` are
+    the slots of each ring. 0: the compiler decides what each thread does.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -378,6 +381,7 @@ class Config:
     descriptors: bool = False
     group: int = 1
     dependent: bool = False
+    consumers: int = 0
 
     @property
     def tile(self) -> dict[str, int]:

@@ -54,5 +54,6 @@ def read_config(line: Line) -> Config:
     descriptors = line.accept("descriptors")
     group = line.integer() if line.accept("group", "=") else 1
     dependent = line.accept("dependent")
+    consumers = line.integer() if line.accept("consumers", "=") else 0
     line.end()
-    return Config(tuple(tiles), parts, warps, stages, descriptors, group, dependent)
+    return Config(tuple(tiles), parts, warps, stages, descriptors, group, dependent, consumers)

@@ -294,4 +294,5 @@ def _config(config: Config) -> str:
     how = "descriptors" if config.descriptors else ""
     group = f"group={config.group}" if config.group != 1 else ""
     after = "dependent" if config.dependent else ""
-    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group, after]))
+    roles = f"consumers={config.consumers}" if config.consumers else ""
+    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group, after, roles]))

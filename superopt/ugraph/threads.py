@@ -203,7 +203,8 @@ class ThreadGraph:
     ``rows``, one after the other; all else is the same for all of them. ``registers``: a thread of
     a consumer, of the producer. ``pipes``: in the order in which they are first filled. ``bodies``:
     one for each walk of ``block``, in order. ``ring``: consumers take turns to issue their products
-    (an ordering token goes around).
+    (an ordering token goes around). ``joined``: a walk with a clear part is one loop, which asks of
+    every tile whether it is clear, and so takes tiles in the order of positions.
     """
 
     block: BlockGraph
@@ -214,6 +215,7 @@ class ThreadGraph:
     pipes: tuple[Pipe, ...]
     bodies: tuple[Body, ...]
     ring: bool = False
+    joined: bool = False
 
     @property
     def by_tensor(self) -> dict[Input, Pipe]:

@@ -37,6 +37,8 @@ from superopt.ugraph.threads import Schedule
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.threads import Use
 
+FLAGS = ("ring", "joined")
+
 
 def show_threads(graph: ThreadGraph) -> str:
     """The text of ``graph``."""
@@ -44,7 +46,8 @@ def show_threads(graph: ThreadGraph) -> str:
     writer.line(0, "threads")
     consumer, producer = graph.registers
     numbers = f"consumers {graph.consumers} registers {consumer} {producer}"
-    writer.line(1, f"rows {graph.rows} {numbers}" + (" ring" if graph.ring else ""))
+    flags = [word for word in FLAGS if getattr(graph, word)]
+    writer.line(1, " ".join([f"rows {graph.rows} {numbers}", *flags]))
     writer.line(1, _config(graph.config))
     for pipe in graph.pipes:
         along = f" along {pipe.walk}" if pipe.walk else ""
@@ -98,7 +101,7 @@ def parse_threads(text: str) -> ThreadGraph:
     consumers = line.integer()
     line.expect("registers")
     registers = line.integer(), line.integer()
-    ring = line.accept("ring")
+    flags = {word: line.accept(word) for word in FLAGS}
     line.end()
     config = read_config(_entered(reader, "config", 1))
     pipes = []
@@ -110,7 +113,9 @@ def parse_threads(text: str) -> ThreadGraph:
     block = reader._block()
     if (rest := reader._next()) is not None:
         rest.fail(f"{rest.peek()!r} does not belong here")
-    return ThreadGraph(block, config, rows, consumers, registers, tuple(pipes), tuple(bodies), ring)
+    return ThreadGraph(
+        block, config, rows, consumers, registers, tuple(pipes), tuple(bodies), **flags
+    )
 
 
 def _entered(reader: _Reader, word: str, depth: int) -> Line:

@@ -14,6 +14,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.field.graphs import verify_graph
 from superopt.verify.obligations import judge_repair
+from superopt.verify.questions import about
 from superopt.verify.ranges_proof import prove_clears
 from superopt.verify.ranges_proof import prove_limits
 from superopt.verify.verdict import Unknown
@@ -70,10 +71,12 @@ def judge(
         if block is None:
             found.append((name, Unknown("no walk of the graph has the repair's components")))
             continue
-        claims = judge_repairs(repair, block, seed)
+        with about(name):
+            claims = judge_repairs(repair, block, seed)
         found += [(f"{name}, {claim}", verdict) for claim, verdict in claims]
-    for block in graph.kernels:
-        found += (judge_limits or _limits)(block)
+    for number, block in enumerate(graph.kernels):
+        with about(f"walks of kernel {number}"):
+            found += (judge_limits or _limits)(block)
     return GraphVerdict(tuple(found), log2_limit)
 
 

@@ -36,6 +36,8 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.text import show
 from superopt.ugraph.walk import topo
+from superopt.verify.questions import INTEGERS
+from superopt.verify.questions import asked
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
@@ -110,7 +112,7 @@ def _decided(
     solver.set("ctrl_c", False)  # an interrupt must not become an Unknown
     solver.set("rlimit", rlimit)
     solver.add(*formulas, *terms.facts)
-    answer = solver.check()
+    answer = asked(solver, INTEGERS)
     if answer == z3.unsat:
         return Proved("z3/integers", ("positions are 0 .. size - 1",))
     if answer == z3.sat:

@@ -24,6 +24,9 @@ from superopt.tune import session
 from superopt.tune.device_bench import DeviceBench
 from superopt.tune.store import Store
 from superopt.tune.tuner import Tuning
+from superopt.verify.readings import NO_SOLVER
+from superopt.verify.readings import of_memory
+from superopt.verify.source.field import CLAIM
 from tests.conftest import ROOT
 from tests.conftest import superopt
 from tests.tune.interpreted_device import invented
@@ -99,6 +102,50 @@ def test_a_run_is_timed_and_written_anew(run, gpu, cli):
         stored = len(store.all())
     assert stored >= 4
     assert cli("verify", kernel).code == 0
+
+
+def test_without_a_solver_new_tiles_have_no_proof_of_memory_and_that_is_said(
+    run, gpu, cli, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    said = cli("time", run, "--trials", "2", "--jobs", "2", "--quiet")
+    assert said.code == 0, said.err
+    kernel = run / "soft.py"
+    assert NO_SOLVER in read_certificate(kernel).not_executed
+    winner = run_from(read(run / "run.json"), run).cases[0].winner
+    assert NO_SOLVER in winner.skipped
+    assert CLAIM in dict(winner.evidence)
+    assert not any(of_memory(claim) for claim, _ in winner.evidence)
+    monkeypatch.undo()
+    said = cli("verify", kernel)
+    assert said.code == 0
+    assert "soft_g0_k0: divisors are positive" in said.out
+
+
+def test_a_named_candidate_is_verified_and_timed_too(run, gpu, cli):
+    before = run_from(read(run / "run.json"), run).cases[0]
+    ranked = next(c for c in before.candidates if c.stage is Stage.RANKED)
+    said = cli(
+        "time", run, "--candidate", ranked.digest[:12], "--trials", "6", "--jobs", "2", "--quiet"
+    )
+    assert said.code == 0, said.err
+    now = run_from(read(run / "run.json"), run).cases[0]
+    (one,) = [c for c in now.candidates if c.digest == ranked.digest]
+    assert one.stage is Stage.TIMED
+    assert dict(one.evidence)
+    timed = [c for c in now.candidates if c.stage is Stage.TIMED]
+    assert len(timed) > 1  # the finalists as well
+    assert now.winner.timed.us == min(c.timed.us for c in timed)
+    assert [c.digest for c in now.candidates] == [c.digest for c in before.candidates]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "why"), [("zz", "none; report.md lists them"), ("", "must be the beginning of one")]
+)
+def test_an_unknown_candidate_is_bad_input(run, cli, prefix, why):
+    said = cli("time", run, "--candidate", prefix)
+    assert said.code == 2
+    assert why in " ".join(said.err.split())
 
 
 def test_an_interrupt_keeps_what_was_measured(run, gpu, cli, monkeypatch):

@@ -1,22 +1,23 @@
 from __future__ import annotations
 
-import shutil
+import sys
+from dataclasses import replace
 
 import pytest
 
-from superopt.certificate import certificate_path
-from superopt.certificate import seal_path
-from superopt.certificate import sha256
+from superopt.certificate import questions_path
+from superopt.certificate import read_questions
+from superopt.certificate import seal
+from superopt.verify.questions import packed
 from superopt.verify.run.checks import Figure
 from superopt.verify.run.checks import FloatReport
-from tests.test_certificate import seal
+from tests.test_certificate import copied
+from tests.test_certificate import sealed_with
 
 
 @pytest.fixture
 def kernel(searched, tmp_path):
-    for path in (searched.kernel, certificate_path(searched.kernel), seal_path(searched.kernel)):
-        shutil.copy(path, tmp_path)
-    return tmp_path / searched.kernel.name
+    return copied(searched.kernel, tmp_path)
 
 
 def test_a_kernel_of_a_search_holds(searched, cli):
@@ -31,14 +32,15 @@ def test_a_kernel_of_a_search_holds(searched, cli):
     assert lines[-1] == "holds"
 
 
-def test_a_wrong_text_with_matching_hashes_is_found_by_execution(kernel, cli):
+def test_a_wrong_text_with_matching_hashes_is_found_by_reading_and_execution(kernel, cli):
     text = kernel.read_text()
     right = 'tl.where(n_in, x_real, float("-inf"))'
     assert right in text
     kernel.write_text(text.replace(right, 'tl.where(n_in, x_real, float("inf"))'))
-    seal(kernel, lambda r: r.update(kernel_sha256=sha256(kernel.read_bytes())))
+    seal(kernel)
     said = cli("verify", kernel)
     assert said.code == 1
+    assert "FAILED: graph 0, text equals spec: REFUTED" in said.out
     assert "FAILED: executed:" in said.out
     assert said.out.splitlines()[-1] == "FAILED"
 
@@ -60,7 +62,7 @@ def test_a_wrong_graph_with_matching_hashes_is_found_by_the_proofs(kernel, cli):
         record["graphs"] = [graph.replace("by max of", "by min of")]
 
     assert cli("verify", kernel).code == 0
-    seal(kernel, wrong)
+    sealed_with(kernel, wrong)
     said = cli("verify", kernel)
     assert said.code == 1
     assert "FAILED: graph 0, graph equals spec:" in said.out
@@ -71,7 +73,7 @@ def test_a_wrong_repair_with_matching_hashes_is_found_by_its_obligations(kernel,
     def wrong(record):
         record["repairs"][0][0]["parts"][0][1] = "node 2\n"
 
-    seal(kernel, wrong)
+    sealed_with(kernel, wrong)
     said = cli("verify", kernel)
     assert said.code == 1
     assert "FAILED: graph 0, repair 0, " in said.out
@@ -79,7 +81,48 @@ def test_a_wrong_repair_with_matching_hashes_is_found_by_its_obligations(kernel,
 
 @pytest.mark.usefixtures("executed")
 def test_a_repair_that_was_left_out_is_missed(kernel, cli):
-    seal(kernel, lambda r: r.update(repairs=[[]]))
+    sealed_with(kernel, lambda r: r.update(repairs=[[]]))
     said = cli("verify", kernel)
     assert said.code == 1
-    assert "FAILED: graph 0: no repair explains the moves of sum0" in said.out
+    assert "FAILED: graph 0, moves of sum0: unknown: no repair explains them" in said.out
+
+
+def test_a_quick_check_executes_nothing_and_says_so(kernel, cli, monkeypatch):
+    monkeypatch.setattr("superopt.commands.verify.execute_again", None)
+    said = cli("verify", kernel, "--quick")
+    assert said.code == 0, said.out
+    assert "not executed: --quick" in said.out
+    assert "executions" not in said.out
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_stored_proofs_are_proved_again_by_either_solver(kernel, cli, solver):
+    number = len(read_questions(kernel))
+    said = cli("verify", kernel, "--quick", "--solver", solver)
+    assert said.code == 0, said.out
+    lines = said.out.splitlines()
+    open_ = [line for line in lines if line.startswith("stored proof of ")]
+    proved = number - len(open_)
+    assert f"stored proofs: {proved} of {number} proved again by {solver}" in lines
+    assert proved == number if solver == "z3" else proved > 0.9 * number
+    assert all(line.endswith(": cvc5 says unknown") for line in open_)
+
+
+def test_a_stored_proof_that_is_none_with_matching_hashes_is_found(kernel, cli):
+    first, *rest = read_questions(kernel)
+    wrong = replace(first, smt2=first.smt2.replace("(check-sat)", "(reset-assertions)(check-sat)"))
+    questions_path(kernel).write_bytes(packed([wrong, *rest]))
+    seal(kernel)
+    said = cli("verify", kernel, "--quick")
+    assert said.code == 1
+    assert f"FAILED: stored proof of {first.claim}: z3 says sat" in said.out
+
+
+def test_a_solver_that_is_not_there_is_bad_input(kernel, cli, monkeypatch):
+    said = cli("verify", kernel, "--solver", "yices")
+    assert said.code == 2
+    assert said.err == "error: --solver yices: there are z3, cvc5\n"
+    monkeypatch.setitem(sys.modules, "cvc5", None)
+    said = cli("verify", kernel, "--solver", "cvc5")
+    assert said.code == 2
+    assert said.err == "error: --solver cvc5: is not installed: pip install cvc5\n"

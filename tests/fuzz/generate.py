@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+import superopt
+
 AXES = ("m", "n", "k")
+QUOTED = '"c"'  # the name of the case
 SIZES = (1, 5, 8, 16, 24, 40, 64, 130)
 ROUND = ("fp16", "bf16", "e4m3", "e5m2", "int8")
 
@@ -196,21 +200,20 @@ def _file(draw: st.DrawFn, pool: list[Value], params: dict[str, str]) -> str:
         outputs = [draw(st.sampled_from(made)), *outputs]
     all_of = _joined("", frozenset(), *outputs)
     used = [p for p in params if p in all_of.params]
-    axes = [a for a in AXES if any(f"{a}" in params[p].split('"')[1::2][0].split() for p in used if "Tensor" in params[p])]
-    sizes = ", ".join(f"{a}={draw(st.sampled_from(SIZES))}" for a in axes)
-    scalar = ", c=0.5" if "c" in used else ""
+    tensors = [params[p].split('"')[1].split() for p in used if params[p] != "Scalar"]
+    axes = [a for a in AXES if any(a in order for order in tensors)]
+    bound = [f"{a}={draw(st.sampled_from(SIZES))}" for a in axes]
+    bound += ["c=0.5"] if "c" in used else []
     results = [f'Annotated[Tensor, "{" ".join(sorted(v.axes))}"]' for v in outputs]
     result = results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]"
     dtype = draw(st.sampled_from(["fp32", "fp16", "bf16"]))
-    lines = [
-        "from typing import Annotated",
-        "",
-        "from superopt import *",
-        "",
-        "",
-        f'@spec(cases=[Case("c", {sizes}{scalar})], dtype="{dtype}")',
+    body = [
+        f'@spec(cases=[Case({", ".join([QUOTED, *bound])})], dtype="{dtype}")',
         f"def fuzzed({', '.join(f'{p}: {params[p]}' for p in used)}) -> {result}:",
         *(f"    {line}" for line in all_of.lines),
         f"    return {', '.join(v.text for v in outputs)}",
     ]
+    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(body)))
+    names = [f"from superopt import {name}" for name in superopt.__all__ if name in words]
+    lines = ["from typing import Annotated", "", *names, "", "", *body]
     return "\n".join(lines) + "\n"

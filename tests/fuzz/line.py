@@ -65,6 +65,12 @@ class Outcome:
     doubts: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    @property
+    def suspect(self) -> bool:
+        """Whether somebody has to look at it: a crash, a wrong candidate, a no without a reason."""
+        silent = self.end != "verified" and not self.why
+        return self.end == "crashed" or bool(self.doubts) or silent
+
 
 @contextmanager
 def shared_processes(compiled: bool = False):
@@ -87,6 +93,8 @@ def follow(file: Path, folder: Path, seed: int = 0) -> Outcome:
         (spec,) = load(str(file))
         progress = Progress(Console(), quiet=True)
         run = search_function(spec, spec.cases, target("h200"), BUDGET, seed, folder, progress, 1)
+        if run.interrupted:
+            raise KeyboardInterrupt
         found = outcome_of(run)
     except UserError as error:
         found = Outcome("not a spec", error.message)

@@ -77,16 +77,18 @@ def main() -> int:
             except KeyboardInterrupt:
                 break
             outcomes.append(outcome)
-            print(f"{number}: {outcome.end} ({outcome.seconds} s) {shape(outcome.why) if outcome.why else ''}", flush=True)
-            if outcome.end == "crashed" or outcome.doubts:
+            why = shape(outcome.why) if outcome.why else ""
+            print(f"{number}: {outcome.end} ({outcome.seconds} s) {why}", flush=True)
+            if outcome.suspect:
                 print(text, outcome.why, *outcome.doubts, sep="\n", flush=True)
             if options.keep and outcome.end != "verified":
                 options.keep.mkdir(exist_ok=True, parents=True)
                 (options.keep / file.name).write_text(text)
-    for (end, why), times in Counter((o.end, shape(o.why) if o.why else "") for o in outcomes).most_common():
+    table = Counter((o.end, shape(o.why) if o.why else "") for o in outcomes)
+    for (end, why), times in table.most_common():
         print(f"{times:5} {end}: {why}")
     seconds = sum(o.seconds for o in outcomes)
-    bad = sum(o.end == "crashed" or bool(o.doubts) or (o.end != "verified" and not o.why) for o in outcomes)
+    bad = sum(o.suspect for o in outcomes)
     print(f"{len(outcomes)} specs, {bad} to be looked at, {seconds:.0f} s")
     return 1 if bad else 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from superopt.case import Case
@@ -24,6 +25,8 @@ from superopt.ugraph.parse import parse_as
 from superopt.ugraph.text import digest
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
 from tests.tune.records import MACHINE
 
 PROGRAM = parse_as(
@@ -135,6 +138,27 @@ def sample(directory: Path, timed: bool = True) -> Run:
         kernel=directory / KERNEL,
         timing=TIMING if timed else Timing(),
     )
+
+
+def judged(directory: Path) -> Run:
+    """The run without times, with verdicts of every strength: its first winner has more of them
+    than the other candidates, which share one."""
+    run = sample(directory, timed=False)
+    more: tuple[tuple[str, Verdict], ...] = (
+        ("graph equals spec", Sampled(3, -90.0, ("at sizes m=2",))),
+        ("ranges", Proved("z3", ("0 < size(k)",))),
+        (f"{run.name}_g0_k0: loads of x in bounds", Proved("z3/integers", ("0 < size(k)",))),
+        (f"{run.name}_g0_k0: stores apart", Unknown("z3 gave up")),
+        ("text equals spec", Sampled(5, -70.0)),
+    )
+    winner = digest(GRAPHS[0])
+    cases = []
+    for case in run.cases:
+        found = tuple(
+            replace(c, evidence=more) if c.digest == winner else c for c in case.candidates
+        )
+        cases.append(replace(case, candidates=found, winner=found[0]))
+    return replace(run, cases=tuple(cases))
 
 
 def written(directory: Path, timed: bool = True) -> Path:

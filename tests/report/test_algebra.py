@@ -2,9 +2,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from superopt.report.algebra import abbreviated
 from superopt.report.algebra import algebra
+from superopt.report.algebra import combined
 from superopt.report.algebra import plain
+from superopt.report.algebra import shared
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -64,3 +69,39 @@ def test_a_letter_is_not_the_name_of_a_tensor():
     long = total("d", mul(Input("u", ("m", "d")), Input("second_operand", ("n", "d"))))
     texts, _ = abbreviated([sub(long, NEW)])
     assert texts == ["v - s'"]
+
+
+def test_what_is_there_twice_gets_one_letter():
+    top = total("n", exp(X))
+    texts, legend = shared([div(exp(X), top), add(top, num(1))])
+    assert legend == ["u = sum_n(exp(x))"]
+    assert texts == ["exp(x) / u", "u + 1"]
+
+
+def test_two_texts_under_a_fold():
+    assert combined(Fn.ADD, "a * b", "c") == "a * b + c"
+    assert combined(Fn.MAX, "a", "b + c") == "max(a, b + c)"
+
+
+TERMS = st.recursive(
+    st.sampled_from([X, Y, num(2), num(3)]),
+    lambda inner: st.builds(
+        lambda make, a, b: make(a, b), st.sampled_from([add, sub, mul]), inner, inner
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(TERMS, min_size=1, max_size=3))
+def test_letters_mean_what_they_stand_for(nodes):
+    """Python reads the texts, letters put in from the first to the last, as it reads the terms."""
+    nodes = [mul(n, n) for n in nodes]
+    values: dict[str, object] = {"x": 5, "y": 7}
+    texts, legend = shared(nodes, 0)
+    for line in legend:
+        letter, _, text = line.partition(" = ")
+        values[letter] = eval(text, {}, dict(values))
+    plainly = {"x": 5, "y": 7}
+    assert [eval(t, {}, dict(values)) for t in texts] == [
+        eval(algebra(n), {}, dict(plainly)) for n in nodes
+    ]

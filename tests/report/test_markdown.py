@@ -3,23 +3,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from superopt.case import Case
+from superopt.report.claims import claims
 from superopt.report.markdown import report
+from superopt.report.sections import LONG
+from superopt.report.sections import folded
+from superopt.report.tables import Table
 from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Run
+from tests.report.sample import judged
 
 
 def test_the_page_of_a_search(searched):
     page = (searched.directory / "report.md").read_text()
     assert page.startswith("# softmax\n\nTarget ")
     assert "**verified**" in page
-    assert "| graph equals spec | sampled at " in page
-    assert "| repair 0, endomorphism | proved by " in page
+    assert "| kernel graph | graph equals spec | " in page
+    assert "| repair 0 | endomorphism | z3" in page
+    assert next(x for x in page.splitlines() if x.startswith("## ")) == "## Evidence on the winners"
     assert "\n| fp32 | " in page
     assert "\n| fp16 | " in page
     assert "bf16 on this GPU: not executed" in page
     assert "nothing was timed" in page
-    assert "| compiled for | kernel |" in page
+    assert "| case | configs | for | function |" in page
     assert "place n Loop" in page
 
 
@@ -43,3 +49,28 @@ def test_a_run_without_a_winner_says_why():
     assert "| rejected: repair: no finite rank \\| found | 3 |" in page
     assert "No candidate could be built; the table says why." in page
     assert "Not searched: the run ended before." in page
+
+
+def test_a_verdict_stands_once(tmp_path):
+    run = judged(tmp_path)
+    page = report(run)
+    for claim in claims(run):
+        cells = (claim.reading, claim.short, claim.evidence, "; ".join(claim.facts))
+        assert page.count(f"| {' | '.join(cells)} | {claim.digest[:6]} |") == 1
+    headings = [line for line in page.splitlines() if line.startswith("### ")]
+    assert headings[:5] == [
+        "### Proved: 2",
+        "### Sampled: 2",
+        "### Measured",
+        "### Assumed",
+        "### Neither proved nor sampled: 1",
+    ]
+
+
+def test_long_tables_are_folded():
+    table = Table("Many", ("a",), tuple((str(i),) for i in range(LONG + 1)))
+    lines = list(folded(table))
+    assert lines[0] == "<details><summary>Many</summary>"
+    assert lines[-2:] == ["</details>", ""]
+    assert next(iter(folded(Table("Few", ("a",), (("1",),))))) == "Few"
+    assert list(folded(Table("None", ("a",), ()))) == []

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from superopt.errors import UserError
+from superopt.report.evidence import winners
 from superopt.report.page import page
+from superopt.report.restore import run_from
 from superopt.tune.timing import Timing
+from superopt.ugraph.text import digest
+from superopt.verify.verdict import Proved
+from tests.report.sample import GRAPHS
 from tests.report.sample import KERNEL
+from tests.report.sample import judged
 from tests.report.sample import sample
 from tests.report.sample import written
 
@@ -56,11 +63,11 @@ def test_the_page_stands_alone(read):
 
 
 def test_it_has_every_figure(read):
-    """Roofline and peers, then the funnel of two cases, progress and scatter of the timed one."""
-    titles = [
-        w for w in read.words if w.startswith(("What was", "Ours", "Funnel", "Cand", "Model"))
-    ]
-    assert titles == [
+    """The graph, roofline and peers, then for both cases the funnel, and progress and scatter of
+    the one that was timed."""
+    starts = ("Picture", "What was", "Ours", "Funnel", "Candidates of", "Model against")
+    assert [w for w in read.words if w.startswith(starts)] == [
+        f"Picture of {digest(GRAPHS[0])[:12]}",
         "What was reached of the h200",
         "Ours against the peers",
         "Funnel of large",
@@ -68,7 +75,7 @@ def test_it_has_every_figure(read):
         "Model against measurement, large",
         "Funnel of later",
     ]
-    assert read.figures == 6
+    assert read.figures == 7
 
 
 def test_it_has_the_numbers(read):
@@ -89,8 +96,8 @@ def test_it_has_the_numbers(read):
 
 def test_a_run_without_times_says_so_and_invents_none(tmp_path):
     found = Reader(page(sample(tmp_path, timed=False)))  # not even a certificate is needed
-    assert "Case large: not timed: no GPU was used." in found.words
-    assert found.figures == 2  # the funnels
+    assert "Cases large, later: not timed: no GPU was used." in found.words
+    assert found.figures == 3  # the graph and the funnels
     assert not any("measured on" in w.lower() and "NVIDIA" in w for w in found.words)
     assert any("nothing was timed" in w for w in found.words)
 
@@ -106,7 +113,7 @@ def test_a_case_in_which_all_fail_has_no_plots_of_times(tmp_path):
     failed = Timing(sample(tmp_path).timing.machine, sample(tmp_path).timing.measured[1:2])
     found = Reader(page(replace(run, timing=failed)))
     assert "Case large: not timed: it has no time with its Configs." in found.words
-    assert found.figures == 2
+    assert found.figures == 3
 
 
 def test_a_lost_certificate_is_said(tmp_path):
@@ -114,3 +121,75 @@ def test_a_lost_certificate_is_said(tmp_path):
     (run.directory / KERNEL).with_suffix(".cert.json").unlink()
     with pytest.raises(UserError, match=r"product\.cert\.json: no such file"):
         page(run)
+
+
+def rows_of(text, title):
+    """The rows of the first table whose section or summary starts with ``title``."""
+    part = re.search(rf"<(?:h3|summary)>{title}.*?</table>", text, re.DOTALL)[0]
+    return re.findall(r"<tr>(<td.*?)</tr>", part)
+
+
+def test_a_verdict_stands_once_and_in_the_list_of_its_strength(tmp_path):
+    text = page(judged(tmp_path))
+    for title, expected in (
+        ("Proved: 2", ["ranges", "loads of x in bounds"]),
+        ("Sampled: 2", ["graph equals spec", "text equals spec"]),
+        ("Neither proved nor sampled: 1", ["stores apart"]),
+    ):
+        rows = rows_of(text, title)
+        assert len(rows) == len(expected)
+        for row, word in zip(rows, expected, strict=True):
+            assert f">{word}<" in row
+    for word in ("loads of x in bounds", "text equals spec"):
+        assert text.count(f">{word}<") == 1
+    assert ">printed text of product_g0_k0<" in rows_of(text, "Proved: 2")[1]
+    assert "z3 gave up" in rows_of(text, "Neither")[0]
+    for name in ("proved", "sampled", "measured", "assumed"):
+        assert text.count(f'<section class="list" id="{name}">') == 1
+
+
+def test_a_long_list_is_folded_and_whole(tmp_path):
+    run = judged(tmp_path)
+    many = tuple((f"many: claim {i}", Proved("z3")) for i in range(40))
+    text = page(with_evidence(run, many))
+    assert "<summary>Show all 40</summary>" in text
+    assert len(rows_of(text, "Proved: 40")) == 40
+
+
+def with_evidence(run, evidence):
+    def changed(c):
+        return replace(c, evidence=evidence)
+
+    cases = tuple(
+        replace(
+            c,
+            candidates=tuple(map(changed, c.candidates)),
+            winner=changed(c.winner) if c.winner else None,
+        )
+        for c in run.cases
+    )
+    return replace(run, cases=cases)
+
+
+def test_the_page_needs_no_script(read, tmp_path):
+    text = page(sample(tmp_path, timed=False))
+    assert "<script" not in text
+    assert "http://" not in text.replace("http://www.w3.org/", "")
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_the_page_of_a_search(searched):
+    """Of a real run: derivation, a repair in algebra where there is one, errors and the graph."""
+    run = run_from(searched.record, searched.directory)
+    text = page(run)
+    found = Reader(text)
+    assert found.open == []
+    for candidate, _ in winners(run):
+        assert f"Picture of {candidate.digest[:12]}" in found.words
+        assert f"Errors of {candidate.digest[:12]} by family of inputs" in found.words
+        assert f"Outputs compared: {len(candidate.figures)}" in found.words
+    if any(c.records for c, _ in winners(run)):
+        assert "finalise" in found.words
+    assert sum(w.startswith("Repair ") for w in found.words) == sum(
+        len(c.records) for c, _ in winners(run)
+    )

@@ -8,7 +8,16 @@ from superopt.device import target
 from superopt.search.configs import configs
 from superopt.search.hazards import miscompiled
 from superopt.search.hazards import racing
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import Input
+from superopt.ugraph.scalar import Fn
 from tests import samples
 
 H200 = target("h200")
@@ -48,6 +57,36 @@ def test_other_architectures_are_not_concerned():
 def test_a_moved_or_loaded_operand_is_not_concerned():
     (attention,) = samples.online_attention().kernels
     assert racing(attention, "bf16") == ()  # its accumulator is moved in every iteration
+
+
+def product_of(left: Input, right: Input) -> BlockGraph:
+    carry = Carry("acc", ("m", "n"), Fn.ADD, samples.mul(left, right))
+    return BlockGraph(
+        (("m", Grid()), ("k", Loop()), ("n", Grid())),
+        (Walk("k", (carry,)),),
+        (Store("out", ("m", "n"), None, carry.state),),
+        (Turn("m"), Turn("n")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "dtype", "expected"),
+    [
+        ("fp32", None, "bf16", 1),  # converted in registers
+        ("fp32", "bf16", "bf16", 1),
+        (None, None, "bf16", 0),
+        ("bf16", None, "bf16", 0),  # what the case has anyway
+        (None, "fp32", "bf16", 0),  # a right operand goes through shared memory
+        ("fp32", "fp32", "bf16", 0),
+        ("fp32", None, "fp32", 0),
+    ],
+)
+def test_a_left_operand_of_another_dtype_comes_from_registers(left, right, dtype, expected):
+    block = product_of(Input("x", ("m", "k"), left), Input("w", ("k", "n"), right))
+    found = racing(block, dtype)
+    assert len(found) == expected
+    assert miscompiled(found, launch(128, 64, 256, 8, 3), H200) is bool(expected)
+    assert not miscompiled(found, launch(128, 64, 256, 8, 2), H200)
 
 
 def test_no_choice_is_one_of_them():

@@ -91,6 +91,10 @@ WINDOW = weighted(
 CURVED = weighted("mul(tanh(div(%0, 3)), 3)")
 SLOPED = weighted("add(%0, mul(slope[h]:fp32, sub(index(n), index(m))))")
 BIASED = weighted("add(%0, add(bias[h m n], column[h n]))")
+BOTH = weighted(
+    "where(le(index(n), index(m)), add(%0, bias[h m n]), -inf)",
+    "walk n to m + 1\n    clear to m + 1 of le(index(n), index(m))",
+)
 NORMED = PLAIN.replace(
     "let %0 = add[d](mul(q[h m d], k[h n d]))",
     "let %9 = mul(q[h m d], rsqrt(add[d](mul(q[h m d], q[h m d]))))\n"
@@ -111,6 +115,7 @@ ALL = {
     "curved": CURVED,
     "sloped": SLOPED,
     "biased": BIASED,
+    "both": BOTH,
     "normed": NORMED,
 }
 TILES = {"m": 64, "d": 64, "n": 64, "e": 64, "k": 64}

@@ -37,9 +37,9 @@ def test_a_pass_knows_the_iterations_of_its_stages():
 def test_waits_let_as_many_products_fly_as_were_issued_after():
     found = outstanding(body("plain"))
     assert found["loop", 0, 2] == 1  # scores: the values of the iteration before fly on
-    assert found["loop", 0, 11] == 0
+    assert found["loop", 0, 12] == 0
     assert found["first", 0, 2] == 0  # nothing else has been issued
-    assert found["last", 0, 11] == 0
+    assert found["last", 0, 12] == 0
     chain = outstanding(body("matmul"))
     assert (chain["loop", 0, 1], chain["last", 0, 1]) == (1, 0)
 
@@ -54,7 +54,7 @@ def test_an_old_value_is_kept_while_somebody_reads_it():
     plain = body("plain")
     assert {name: n for name, n in kept(plain).items() if n} == {"max0": 1}
     names = plain.by_name
-    assert age(plain, names["where_8"], Use("max0", 1)) == 1
+    assert age(plain, names["mul_8"], Use("max0", 1)) == 1
     assert age(plain, names["max0"], Use("max0", 1)) == 0
     assert age(plain, names["sum0_kept"], Use("sum0", 1)) == 0  # the wait comes before
 

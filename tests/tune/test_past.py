@@ -32,7 +32,7 @@ def store(tmp_path):
 @pytest.fixture
 def one(tmp_path):
     def make(case=CASE):
-        return printed(samples.row_softmax(), structure(), case, tmp_path)
+        return printed(samples.row_softmax(), structure(case=case), case, tmp_path)
 
     return make
 

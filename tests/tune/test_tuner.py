@@ -156,6 +156,16 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(tune, stor
     assert again.winner.figures.us == BEST
 
 
+def test_a_text_that_was_not_read_is_not_timed(tune):
+    for text in ("", "0" * 64):
+        bench, compiler = Bench(), Compiler()
+        found = tune(bench, compiler, jobs=job(replace(structure(), text=text)))
+        assert found.winner is None
+        assert "not the text that was read and verified" in found.why
+        assert not bench.measured
+        assert not compiler.compiled
+
+
 def test_a_slow_structure_gets_no_more_trials(tune):
     slow, fast = structure("slow"), structure("fast")
     bench = Bench(lambda e: invented(e.launches) * (2 if e.name.startswith("slow") else 1))

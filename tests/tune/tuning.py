@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from superopt.case import Case
 from superopt.case import bind
+from superopt.emit.module import body_digest
 from superopt.source import Facts
 from superopt.tune.device_bench import NotPrepared
+from superopt.tune.printed import text_of
 from superopt.tune.record import Figures
 from superopt.tune.request import Reply
 from superopt.tune.space import Job
@@ -33,9 +35,10 @@ def points(scale=1.0):
     return tuple(sorted(found, key=lambda p: p.model_us))
 
 
-def structure(name="", scale=1.0):
+def structure(name="", scale=1.0, case=CASE):
     graph = samples.two_pass_softmax()
-    return Structure(name or digest(graph), graph, points(scale))
+    text = body_digest(text_of(samples.row_softmax(), graph, case))
+    return Structure(name or digest(graph), graph, points(scale), text)
 
 
 def job(*structures, case=CASE):

@@ -27,7 +27,7 @@ def test_a_product_reads_its_operand_and_what_it_adds_to():
 
 def test_old_states_are_read_from_the_iteration_before():
     plain = body("plain")
-    assert plain.uses(plain.by_name["max0"]) == (Use("max0", 1), Use("max_3"))
+    assert plain.uses(plain.by_name["max0"]) == (Use("max0", 1), Use("max_2"))
 
 
 def test_tensors_are_read_by_those_who_take_them_from_memory():
@@ -40,8 +40,8 @@ def test_tensors_are_read_by_those_who_take_them_from_memory():
 
 def test_only_products_have_operands():
     plain = body("plain")
-    with pytest.raises(IllTyped, match="'max_3' is no product"):
-        operands_of(plain.by_name["max_3"])
+    with pytest.raises(IllTyped, match="'max_2' is no product"):
+        operands_of(plain.by_name["max_2"])
 
 
 def test_stages_count_waits():

@@ -30,6 +30,7 @@ def test_what_a_model_expects_and_the_ring_are_kept():
     made = graph("plain")
     schedule = replace(made.bodies[0].schedule, interval=1200, registers=190, phase=600)
     made = replace(made, bodies=(replace(made.bodies[0], schedule=schedule),), ring=True)
+    assert parse_threads(show_threads(replace(made, joined=True))) == replace(made, joined=True)
     assert parse_threads(show_threads(made)) == made
 
 
@@ -41,7 +42,7 @@ def test_instructions_are_lines_that_name_each_other():
         "product sum0 at 0 0 awaited 1 1 carry sum0 onto sum0 1 = add[k](mul(x[m k], y[k n]))"
         in text
     )
-    assert "compute max_3 at 0 4 = max[n](%mul_2)" in show_threads(graph("plain"))
+    assert "compute max_2 at 0 3 = max[n](%product_1)" in show_threads(graph("plain"))
 
 
 @pytest.mark.parametrize(
@@ -49,8 +50,8 @@ def test_instructions_are_lines_that_name_each_other():
     [
         ("threads\n", "", "expected 'threads'"),
         ("consumers 2", "consumers x", "expected an integer"),
-        ("%mul_2", "%mul_3", "%mul_3 is not bound"),
-        ("at 0 4", "on 0 4", "expected 'at'"),
+        ("%max_2)", "%max_3)", "%max_3 is not bound"),
+        ("at 0 3", "on 0 3", "expected 'at'"),
         ("store out", "stores out", "does not belong here"),
     ],
 )

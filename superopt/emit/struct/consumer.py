@@ -8,6 +8,7 @@ from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.loops import TURN
 from superopt.emit.struct.loops import Loop
 from superopt.emit.struct.names import Shared
 from superopt.emit.struct.producer import corner
@@ -58,8 +59,12 @@ class Consumer:
             kind = "gl.float32" if real else "gl.int64"
             shape, layout = self.values.shape(dims), role.layout(dims)
             role.lines.line(f"{name} = gl.full({shape}, {unit}, {kind}, layout={layout})")
+        if self.shared.turns:
+            role.lines.line(f"{TURN} = 0")
         for stretch in stretches:
-            self.loop.stretch(stretch, clear_values(walk, body) if stretch.clear else {})
+            self.loop.stretch(
+                stretch, clear_values(walk, body) if stretch.clear or stretch.bound else {}
+            )
         for carry in walk.carries:
             name, dims = self.loop.names[body.by_carry[carry.name]], role.dims(carry.over)
             self.values.define(carry.state, Value(name, dims, carry.state.kind))

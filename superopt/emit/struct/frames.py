@@ -29,6 +29,8 @@ class Stretch:
     ``begin``: its first position. ``count``: its tiles. ``before``: how many tiles the walk has
     had before. ``clear``: all lanes exist and masks hide nothing. ``unless``: a constexpr under
     which it has no tile. ``jump``: from which position on its tiles are how much further.
+    ``bound``: of a stretch that has tiles of both kinds, the numbers of the first clear one and of
+    the first behind it.
     """
 
     walk: Walk
@@ -38,12 +40,23 @@ class Stretch:
     clear: bool
     unless: str
     jump: tuple[str, str] | None
+    bound: tuple[str, str] | None = None
+
+    def is_clear(self, iteration: str) -> str:
+        """Whether the tile of ``iteration`` is clear, of a stretch of both kinds."""
+        assert self.bound is not None
+        (first, end), tile = self.bound, self.step(iteration)
+        if first == "0":
+            return f"{tile} < {end}"
+        return f"({tile} >= {first}) & ({tile} < {end})"
 
     def step(self, iteration: str) -> str:
         """The number of the tile, among those of the stretch, that comes in ``iteration``."""
         if not self.walk.reverse:
             return iteration
-        return f"{self.count} - 1 - {iteration}" if iteration != "0" else f"{self.count} - 1"
+        if iteration == "0":
+            return f"{self.count} - 1"
+        return f"{self.count} - 1 - {f'({iteration})' if ' ' in iteration else iteration}"
 
     def number(self, iteration: str) -> str:
         """The number of ``iteration`` in the walk."""
@@ -58,6 +71,7 @@ class Entry(Frame):
         self.rows = rows
         self.names.fresh(CONSUMERS)
         self.names.fresh(CONSUMER)
+        self.names.fresh("turn")
 
     def tile(self, axis: str) -> str:
         """Positions that the program has of ``axis`` at a time."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from superopt.emit.expression import Expressions
 from superopt.emit.kernel import Kernel
+from superopt.emit.kernel import StructKernel
 from superopt.emit.segments import Ranges
 from superopt.emit.segments import Segment
 from superopt.emit.struct.consumer import Consumer
@@ -34,21 +35,6 @@ from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
 WARPS = 4  # of a consumer
-
-
-@dataclass(frozen=True)
-class StructKernel:
-    """A printed kernel with roles.
-
-    ``kernel``: the entry, with its text and that of the roles. ``slots``: the constexprs of rings
-    with their capacity. ``rows``, ``consumers``: the grid axis that consumers split; a program has
-    ``consumers`` tiles of it.
-    """
-
-    kernel: Kernel
-    slots: tuple[tuple[str, int], ...]
-    rows: str
-    consumers: int
 
 
 def print_threads(graph: ThreadGraph, name: str) -> StructKernel:
@@ -139,7 +125,24 @@ class _Struct:
             entry.lines.line(f"{count} = {text if positive else f'tl.maximum({text}, 0)'}")
             found.append(self._stretch(walk, segment, count, before))
             before = count if before == "0" else f"{before} + {count}"
+        if self.graph.joined and len(found) == 2 and not any(s.unless for s in found):
+            return [self._joined(*sorted(found, key=lambda s: not s.clear))]
         return found
+
+    def _joined(self, clear: Stretch, masked: Stretch) -> Stretch:
+        """Both stretches of a walk as one, whose tiles are in the order of their positions."""
+        entry, axis = self.entry, clear.walk.axis
+        stem = entry.stem(axis)
+        count = entry.names.fresh(f"{stem}_count")
+        entry.lines.line(f"{count} = {clear.count} + {masked.count}")
+        if masked.jump is None:
+            bound = "0", clear.count
+            return replace(clear, count=count, before="0", clear=False, bound=bound)
+        first, end = (entry.names.fresh(f"{stem}_clear_{word}") for word in ("tile", "end"))
+        length = masked.jump[0] if masked.begin == "0" else f"({masked.jump[0]} - {masked.begin})"
+        entry.lines.line(f"{first} = {length} // {entry.tile(axis)}")
+        entry.lines.line(f"{end} = {first} + {clear.count}")
+        return replace(masked, count=count, before="0", jump=None, bound=(first, end))
 
     def _stretch(self, walk: Walk, segment: Segment, count: str, before: str) -> Stretch:
         entry = self.entry
@@ -205,7 +208,8 @@ class _Struct:
             tuple(entry.helpers),
             bool(entry.grouped),
         )
-        return StructKernel(kernel, self.shared.slots, graph.rows, graph.consumers)
+        moving = tuple(t.name for p in graph.pipes if p.walk for t in p.tensors)
+        return StructKernel(kernel, self.shared.slots, graph.rows, graph.consumers, moving)
 
     def _plain(self, typed: bool = False) -> list[str]:
         """The parameters of the kernel that are no constants."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from dataclasses import field
 from dataclasses import replace
 
 from superopt.emit.program import Body as Place
+from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
 from superopt.emit.struct.names import Shared
 from superopt.emit.struct.values import Values
 from superopt.emit.value import Value
+from superopt.emit.writer import INDENT
 from superopt.emit.writer import Writer
 from superopt.threads.body import Products
 from superopt.threads.default import in_turn
@@ -22,6 +25,7 @@ from superopt.threads.flight import Pass
 from superopt.threads.flight import age
 from superopt.threads.flight import chained
 from superopt.threads.flight import events
+from superopt.threads.flight import issuing
 from superopt.threads.flight import kept
 from superopt.threads.flight import outstanding
 from superopt.threads.flight import passes
@@ -37,6 +41,8 @@ from superopt.ugraph.threads import Op
 from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import Use
 from superopt.ugraph.threads import operands_of
+
+TURN = "turn"  # the variable that counts the turns of a consumer
 
 
 @dataclass
@@ -70,11 +76,12 @@ class Loop:
         moving = [p for p in shared.pipes if p.walk == body.axis]
         self.pipes, self.reading = {p.name: p for p in moving}, reading(body, moving)
         self.names = names or {i.name: role.names.fresh(i.name) for i in body.instrs}
-        self.defined: set[str] = set()
+        self.defined: Counter[str] = Counter()  # values that each instruction has given so far
         self.iterations: dict[int, _Iteration] = {}
         self.now: _Iteration | None = None
         self.lines = Writer()
-        self.clear: Mapping[Node, Node] = {}
+        self.without: Mapping[Node, Node] = {}  # values of instructions where masks hide nothing
+        self.clear: Mapping[Node, Node] = {}  # the same, on clear tiles
 
     def stretch(self, stretch: Stretch, clear: Mapping[Node, Node]) -> None:
         """Prints one stretch of the walk. ``clear``: what the values of instructions are there."""
@@ -100,8 +107,9 @@ class Loop:
         return Loop(self.role, self.values, body, self.products, self.shared, self.names)
 
     def _passes(self, stretch: Stretch, clear: Mapping[Node, Node], lines: Writer) -> None:
-        self.clear, self.values.slot = clear, self.tile
-        self.defined = {i.name for i in self.body.instrs if i.carry}
+        self.values.slot, self.without = self.tile, clear
+        self.clear = {} if stretch.bound else clear
+        self.defined = Counter(i.name for i in self.body.instrs if i.carry)
         stages = self.body.schedule.stages
         for one in passes(stages):
             if one.kind != "loop":
@@ -113,7 +121,15 @@ class Loop:
 
     def _pass(self, stretch: Stretch, one: Pass, step: str, lines: Writer) -> None:
         self.lines, self.iterations = lines, {}
+        issues = issuing(self.body, (e for e in self.events if e.place.stage in one.stages))
+        done = 0  # up to which event all is printed
         for at, event in enumerate(self.events):
+            if at < done:
+                continue
+            if stretch.bound and (run := self._run(at, one)):
+                self._either(stretch, one, step, run)
+                done = at + len(run)
+                continue
             instr, active = self.body.by_name[event.name], event.place.stage in one.stages
             if active:
                 self._stand(stretch, one.iteration(event.place.stage, step, stretch.count), event)
@@ -123,11 +139,48 @@ class Loop:
             if event.wait:
                 self._await(instr, self.outstanding.get((one.kind, one.number, at)), one)
             elif active and instr.op is Op.PRODUCT:
-                self._issue(instr)
+                self._turn(event, issues, instr)
             elif active:
                 self._compute(instr, stretch)
             if active:
                 self._release(event)
+
+    def _run(self, at: int, one: Pass) -> list[Event]:
+        """The events from number ``at`` on that only compute, for one iteration."""
+        found: list[Event] = []
+        ends = {event for pair in self.reading.values() for event in pair}
+        for event in self.events[at:]:
+            computes = not event.wait and self.body.by_name[event.name].op is not Op.PRODUCT
+            same = not found or event.place.stage == found[0].place.stage
+            if not computes or event in ends or not same or event.place.stage not in one.stages:
+                break
+            found.append(event)
+        return found
+
+    def _either(self, stretch: Stretch, one: Pass, step: str, run: list[Event]) -> None:
+        """Prints events twice, for clear tiles and for others, if that makes a difference."""
+        lines = self.lines
+        self._stand(stretch, one.iteration(run[0].place.stage, step, stretch.count), run[0])
+        now, defined, texts = self.now, self.defined, []
+        assert now is not None
+        for is_clear in (True, False):
+            self.lines = Writer(lines.depth)
+            place = Place(self.body.axis, self.lines, is_clear)
+            self.now, self.defined = replace(now, place=place), Counter(defined)
+            self.clear = self.without if is_clear else {}
+            for event in run:
+                self.role.stand(place, stretch, now.text)
+                self.values.anew(stretch.walk)
+                self._shift(self.body.by_name[event.name], event, one)
+                self._compute(self.body.by_name[event.name], stretch)
+            texts.append(self.lines.lines)
+        self.lines, self.clear, self.now = lines, {}, now
+        if texts[0] == texts[1]:
+            lines.lines += texts[0]
+            return
+        for head, text in zip((f"if {stretch.is_clear(now.text)}:", "else:"), texts, strict=True):
+            with lines.block(head):
+                lines.lines += [INDENT + line for line in text]
 
     def _stand(self, stretch: Stretch, text: str, event: Event) -> None:
         """Goes to the iteration that ``event`` belongs to."""
@@ -138,6 +191,16 @@ class Loop:
         self.now = self.iterations[stage]
         self.role.stand(self.now.place, stretch, text)
         self.values.anew(stretch.walk)
+
+    def _turn(self, event: Event, issues: list[Event], instr: Instr) -> None:
+        """Issues a product. All those of a step are issued in one turn, if there are turns."""
+        turns, which = self.shared.turns, self.role.which
+        if turns and event == issues[0]:
+            self.lines.line(f"mbarrier.wait({turns}.index({which}), {TURN} & 1)")
+        self._issue(instr)
+        if turns and event == issues[-1]:
+            self.lines.line(f"mbarrier.arrive({turns}.index(({which} + 1) % {CONSUMERS}))")
+            self.lines.line(f"{TURN} += 1")
 
     # Pipes.
 
@@ -198,11 +261,13 @@ class Loop:
 
     def _shift(self, instr: Instr, event: Event, one: Pass) -> None:
         """Keeps older values that are still read, before a new one would come."""
-        if instr.name not in self.defined or event.place != ready(self.body, instr):
+        if event.place != ready(self.body, instr):
             return
         if one.kind == "last" and not set(self._readers(instr)) & set(one.stages):
             return
-        for old in range(self.kept[instr.name], 0, -1):
+        # In the loop, as many have been given as are kept: there is an iteration for each stage.
+        there = self.kept[instr.name] if one.kind != "first" else self.defined[instr.name]
+        for old in range(min(self.kept[instr.name], there), 0, -1):
             self.lines.line(f"{self._name(instr, old)} = {self._name(instr, old - 1)}")
 
     def _readers(self, instr: Instr) -> list[int]:
@@ -221,7 +286,7 @@ class Loop:
         self.values.count([node])
         text = self._left(instr, node) if instr.op is Op.OPERAND else self.values.text(node)
         self.lines.line(f"{self.names[instr.name]} = {text}")
-        self.defined.add(instr.name)
+        self.defined[instr.name] += 1
 
     def _tell(self, instr: Instr, stretch: Stretch) -> None:
         """Says what the results that ``instr`` reads are called."""
@@ -299,4 +364,4 @@ class Loop:
                 f"{self.names[instr.name]} = warpgroup_mma_wait("
                 f"num_outstanding={allowed}, deps=[{self._flight(instr)}])"
             )
-            self.defined.add(instr.name)
+            self.defined[instr.name] += 1

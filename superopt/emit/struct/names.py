@@ -23,6 +23,8 @@ class Shared:
             p.name: fresh(f"{p.name.upper()}_SLOTS") if p.capacity > 1 else "1" for p in graph.pipes
         }
         self.results: dict[str, str] = {}  # buffers of results on their way out
+        # One barrier for each consumer: it is its turn to issue products.
+        self.turns = fresh("turns") if graph.ring and graph.consumers > 1 else ""
 
     @property
     def slots(self) -> tuple[tuple[str, int], ...]:
@@ -94,6 +96,15 @@ class Shared:
                     continue
                 with lines.block(f"for slot in gl.static_range({count}):"):
                     lines.line(f"mbarrier.init({barrier}.index(slot), count={arrivals})")
+
+        if self.turns:
+            lines.line(
+                f"{self.turns} = gl.allocate_shared_memory(gl.int64, [{CONSUMERS}, 1], "
+                "mbarrier.MBarrierLayout())"
+            )
+            with lines.block(f"for slot in gl.static_range({CONSUMERS}):"):
+                lines.line(f"mbarrier.init({self.turns}.index(slot), count=1)")
+            lines.line(f"mbarrier.arrive({self.turns}.index(0))")
 
     def _count(self, capacity: str, order: tuple[str, ...]) -> str:
         if not self.split(order):

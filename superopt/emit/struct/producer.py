@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from superopt.emit.program import Body as Place
 from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.frames import plus
 from superopt.emit.struct.names import Shared
 from superopt.emit.writer import Writer
-from superopt.errors import NotEmittable
 from superopt.ugraph.node import Input
 from superopt.ugraph.threads import Body
 from superopt.ugraph.threads import Pipe
@@ -33,31 +35,41 @@ class Producer:
         role, lines = self.role, Writer(1)
         pipes = {p.name: p for p in self.shared.pipes}
         loads = sorted(body.schedule.loads, key=lambda load: load[1].order)
-        if any(place.stage for _, place in loads):
-            raise NotEmittable("a producer whose copies are of different iterations")
-        if stretch.unless:
-            lines.line(f"if not {stretch.unless}:")
-            lines.depth += 1
+        last = max((place.stage for _, place in loads), default=0)
         step = role.names.fresh("step")
-        with lines.block(f"for {step} in range(0, {stretch.count}):"):
-            inner = Writer(lines.depth)
-            role.stand(Place(body.axis, inner, True), stretch, step)
-            number = stretch.number(step)
-            if not number.isidentifier() and any(pipes[n].capacity > 1 for n, _ in loads):
-                counted = role.names.fresh(f"{role.stem(body.axis)}_number")
-                inner.line(f"{counted} = {number}")
-                number = counted
-            slots: dict[str, str] = {}
-            for name, _ in loads:
-                self._next(pipes[name], number, slots, inner)
-            role.stand(None)
-            lines.lines += inner.lines
+        guard = lines.block(f"if not {stretch.unless}:") if stretch.unless else nullcontext()
+        head = f"for {step} in range(0, {plus(stretch.count, str(last))}):"
+        with guard, lines.block(head):
+            if not last:
+                self._fills(stretch, step, [pipes[name] for name, _ in loads], lines)
+            for name, place in loads if last else ():
+                stage = place.stage
+                asked = [f"({step} >= {stage})"] if stage else []
+                asked += [f"({step} < {plus(stretch.count, str(stage))})"] * (stage < last)
+                with lines.block(f"if {' & '.join(asked)}:"):
+                    iteration = f"{step} - {stage}" if stage else step
+                    self._fills(stretch, iteration, [pipes[name]], lines)
         role.lines.lines += lines.lines
+
+    def _fills(self, stretch: Stretch, iteration: str, pipes: list[Pipe], lines: Writer) -> None:
+        """Prints the copies of one iteration into some pipes."""
+        role, inner = self.role, Writer(lines.depth)
+        role.stand(Place(stretch.walk.axis, inner, True), stretch, iteration)
+        number = stretch.number(iteration)
+        if not number.isidentifier() and any(p.capacity > 1 for p in pipes):
+            counted = role.names.fresh(f"{role.stem(stretch.walk.axis)}_number")
+            inner.line(f"{counted} = {number}")
+            number = counted
+        slots: dict[str, str] = {}
+        for pipe in pipes:
+            self._next(pipe, number, slots, inner)
+        role.stand(None)
+        lines.lines += inner.lines
 
     def _next(self, pipe: Pipe, number: str, slots: dict[str, str], lines: Writer) -> None:
         """Waits for the slot of the tile with this number, and fills it."""
         count = self.shared.capacity(pipe)
-        slot, round_ = "0", number
+        slot, round_ = "0", f"({number})" if " " in number else number
         if pipe.capacity > 1:
             if count not in slots:
                 slots[count] = self.role.names.fresh(f"{pipe.name}_slot")

@@ -169,10 +169,10 @@ class Path:
                 return self._leaf(node)
 
     def _leaf(self, node: Node) -> Value:
-        if node.kind is Kind.BOOL:
-            return self.choice("is true", node)
         if node in self.undefined and self.choice("is undefined", node):
             return UNDEFINED
+        if node.kind is Kind.BOOL:
+            return self.choice("is true", node)
         unit = node.fn.unit if isinstance(node, Reduce) else 0
         if (node in self.lowest or unit == -INF) and self.choice("is -inf", node):
             return MINUS

@@ -6,6 +6,7 @@ ground facts, in real arithmetic.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import z3
@@ -13,6 +14,8 @@ import z3
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
+from superopt.verify.questions import REALS
+from superopt.verify.questions import asked
 from superopt.verify.reals.atoms import Atom
 from superopt.verify.reals.atoms import Atoms
 from superopt.verify.reals.atoms import Irrational
@@ -34,7 +37,7 @@ MOST_PAIRS = 6
 
 def feasible(path: Path) -> bool:
     """Whether some values may take this path (True if the solver does not know)."""
-    return bool(solver_of(path, SIDE_RLIMIT).check() != z3.unsat)
+    return bool(asked(solver_of(path, SIDE_RLIMIT), REALS) != z3.unsat)
 
 
 def solver_of(path: Path, rlimit: int) -> Any:
@@ -61,13 +64,18 @@ def variable(index: int) -> Any:
 
 def _monomial(monomial: Monomial) -> Any:
     parts = [variable(i) for i, p in monomial for _ in range(p)]
-    return z3.Product(*parts) if parts else z3.RealVal(1)
+    return _of_several(z3.Product, parts, z3.RealVal(1))
 
 
 def expression(value: Poly) -> Any:
     """A polynomial without negative exponents."""
     terms = [z3.Q(c.numerator, c.denominator) * _monomial(m) for m, c in value.terms]
-    return z3.Sum(*terms) if terms else z3.RealVal(0)
+    return _of_several(z3.Sum, terms, z3.RealVal(0))
+
+
+def _of_several(fn: Callable[..., Any], terms: list[Any], none: Any) -> Any:
+    """SMT-LIB has no sum and no product of a single term."""
+    return fn(*terms) if len(terms) > 1 else terms[0] if terms else none
 
 
 def _sides(value: Ratio) -> tuple[Poly, Poly]:

@@ -125,6 +125,8 @@ class _Claim:
             if isinstance(fold, Fold) and not self._finite(fold):
                 lowest.append(value)
                 highest.append(value)
+                if not all(_known(self.law, h)[0] for h, _ in _holes(fold)):
+                    undefined.append(value)
         for name in self.law.holes:
             for inside in (False, True):
                 node = self.hole(name, inside)
@@ -134,7 +136,7 @@ class _Claim:
                     lowest.append(node)
                 if Fact.UPPER not in known or unsure:
                     highest.append(node)
-                if unsure:
+                if unsure or not known:
                     undefined.append(node)
                 elif not inside or name in self.element:
                     facts = facts + _assumed(node, known)
@@ -148,7 +150,7 @@ class _Claim:
 
     def hole(self, name: str, inside: bool) -> Scalar:
         """The hole; ``inside`` a fold its value at the new element."""
-        dtype = "bool" if name in _truths(self.law) else "fp32"
+        dtype = "bool" if name in truths(self.law) else "fp32"
         return Scalar(f"{name}'" if inside else name, dtype)
 
     def term(self, pattern: Pattern, axis: str | None, stage: str, inside: bool = False) -> Node:
@@ -239,7 +241,8 @@ def _holes(pattern: Pattern) -> Iterator[tuple[str, bool]]:
             pass
 
 
-def _truths(law: Rule) -> set[str]:
+def truths(law: Rule) -> set[str]:
+    """The holes of a law that stand for truth values."""
     return {h for side in (law.left, law.right) for h, truth in _holes(side) if truth}
 
 
@@ -276,7 +279,7 @@ def sample(law: Rule, points: int = 256) -> Refuted | None:
 def _input(law: Rule, hole: str) -> Input:
     free = {n.axis for n in law.needs if isinstance(n, AxisFree) and n.hole == hole}
     axes = tuple(sorted({POINT, *law.axes} - free))
-    return Input(hole, axes, "bool" if hole in _truths(law) else None)
+    return Input(hole, axes, "bool" if hole in truths(law) else None)
 
 
 def _node(pattern: Pattern, leaves: dict[str, Input]) -> Node:
@@ -302,8 +305,9 @@ def _drawn(
 ) -> Array:
     """Values that meet the needs of the law and are hostile otherwise."""
     known, given = _known(law, hole)
-    if hole in _truths(law):
-        return np.asarray(rng.random(shape) < 0.5, dtype=np.float64)
+    if hole in truths(law):
+        truth = np.asarray(rng.random(shape) < 0.5, dtype=np.float64)
+        return truth if known else np.where(rng.random(shape) < 0.1, np.nan, truth)
     if given and empty:
         return np.full(shape, np.nan)
     value = np.where(rng.random(shape) < 0.3, rng.integers(-2, 3, shape), rng.normal(size=shape))
@@ -314,6 +318,8 @@ def _drawn(
         value = np.where(odds < 0.1, -np.inf, value)
     if Fact.UPPER not in known:
         value = np.where(odds > 0.9, np.inf, value)
+    if not known:
+        value = np.where(rng.random(shape) < 0.1, np.nan, value)
     return np.asarray(np.abs(value) if Fact.NONNEGATIVE in known else value)
 
 

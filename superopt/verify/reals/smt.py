@@ -25,6 +25,8 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
+from superopt.verify.questions import REALS
+from superopt.verify.questions import asked
 from superopt.verify.reals.atoms import Leaf
 from superopt.verify.reals.atoms import Log2
 from superopt.verify.reals.cases import Infeasible
@@ -136,7 +138,7 @@ class _Question:
             return None
         else:
             solver = solver_of(path, self.rlimit)
-        result = solver.check()
+        result = asked(solver, REALS)
         if result == z3.unsat:
             return None
         if result == z3.sat and (found := self._again(path, solver.model())) is not None:

@@ -35,12 +35,11 @@ def facts_of(module: ModuleType, spec: LaunchSpec, target: str) -> Facts:
     """Compiles ``spec`` of a loaded file for ``target`` (``sm_90``)."""
     import triton
     from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
 
     if not re.fullmatch(r"sm_\d+a?", target):
         raise ValueError(f"target {target!r} is not of the form sm_90")
     function = getattr(module, spec.function)
-    source = ASTSource(
+    source = source_type(function)(
         fn=function,
         signature=dict(spec.signature),
         constexprs=dict(spec.constexprs),
@@ -49,8 +48,42 @@ def facts_of(module: ModuleType, spec: LaunchSpec, target: str) -> Facts:
     options = {"num_warps": spec.warps, "num_stages": spec.stages, "launch_pdl": spec.dependent}
     capability = int(target.removeprefix("sm_").removesuffix("a"))
     compiled = triton.compile(source, target=GPUTarget("cuda", capability, WARP), options=options)
+    if function_has_roles(function) and (said := serialised(compiled.asm["ptx"], capability)):
+        raise ValueError(f"the assembler serialises the products: {said}")
     registers, spill_bytes = resources(compiled.asm["cubin"])
     return Facts(spec.function, target, int(compiled.metadata.shared), registers, spill_bytes)
+
+
+def function_has_roles(function: Any) -> bool:
+    """Whether a printed function says what each warp does."""
+    return bool(getattr(function, "is_gluon", lambda: False)())
+
+
+def source_type(function: Any) -> Any:
+    """What Triton's compiler takes a printed function as."""
+    from triton.compiler import ASTSource
+    from triton.experimental.gluon._runtime import GluonASTSource
+
+    return GluonASTSource if function_has_roles(function) else ASTSource
+
+
+def serialised(ptx: str, capability: int) -> str:
+    """What the assembler says of matrix products that it cannot overlap; empty if nothing.
+
+    Its messages C7500 to C7599 are about products in flight whose registers others touch.
+    """
+    from triton import knobs
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.ptx"
+        file.write_text(ptx)
+        arch = f"--gpu-name=sm_{capability}{'a' if capability >= 90 else ''}"
+        tool, binary = str(Path(knobs.nvidia.ptxas.path)), str(Path(folder) / "kernel.cubin")
+        done = subprocess.run(
+            [tool, "-v", arch, str(file), "-o", binary], capture_output=True, text=True, check=False
+        )
+    found = re.search(r".*\bC75\d\d\b.*", done.stdout + done.stderr)
+    return found.group(0).strip() if found else ""
 
 
 def specialised(spec: LaunchSpec) -> dict[tuple[int, ...], list[list[Any]]]:

@@ -12,13 +12,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import Array
-from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Scalar
@@ -28,6 +25,7 @@ from superopt.verify.run import hostile
 from superopt.verify.run.integers import integers
 from superopt.verify.run.padding import Hidden
 from superopt.verify.run.padding import hidden as padding
+from superopt.verify.run.padding import ignored
 from superopt.verify.run.padding import somewhere
 from superopt.verify.run.rounding import LARGEST
 from superopt.verify.run.rounding import rounded
@@ -303,7 +301,8 @@ def _masked_everywhere(maker: _Maker) -> Iterator[Family]:
         names = {
             t.name
             for t in hostile.float_inputs(maker.program)
-            if hidden.axis in t.order and _ignored(drawn, t, hidden)
+            if hidden.axis in t.order
+            and ignored(maker.program, drawn.ordinary, maker.sizes, t, hidden)
         }
         key = (hidden.axis, tuple(sorted(names)), hidden.where.tobytes())
         if names and key not in found:
@@ -319,25 +318,6 @@ def _filler(
 ) -> Callable[[Input, Array], Array]:
     """Puts other values where positions are hidden."""
     return lambda tensor, value: np.where(hidden.of(tensor), other(value), value)
-
-
-def _spread(random: np.random.Generator, spread: float, value: Array) -> Array:
-    return spread * random.standard_normal(value.shape)
-
-
-def _ignored(maker: _Maker, tensor: Input, hidden: Hidden) -> bool:
-    """Whether no output depends on what ``tensor`` holds where positions are hidden."""
-    if not hidden.of(tensor).any():
-        return False
-    outputs = []
-    domain = FloatDomain(np.float64)
-    for spread in (1.0, 100.0):  # equal numbers would not do: a softmax takes away their mean
-        random = np.random.default_rng(0)
-        filler = _filler(hidden, partial(_spread, random, spread))
-        held = {n: domain.array(v) for n, v in maker.changed(filler, {tensor.name}).items()}
-        outputs.append(evaluate_program(maker.program, domain, held, maker.sizes))
-    first, second = outputs
-    return all(np.array_equal(first[k], second[k], equal_nan=True) for k in first)
 
 
 def _truths(maker: _Maker) -> Iterator[Family]:

@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import Array
+from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
@@ -112,3 +115,50 @@ def somewhere(
         if sizes[axis] > 1:
             found[name] = random.integers(1, sizes[axis], found[name].shape)
     return found
+
+
+class Weighed(FloatDomain):
+    """IEEE rules, but zero times NaN is zero: a kernel may leave out what has no weight."""
+
+    def apply(self, fn: Fn, args: Sequence[Array]) -> Array:
+        """Products with a zero are zero."""
+        value = super().apply(fn, args)
+        if fn is not Fn.MUL:
+            return value
+        return np.asarray(np.where((args[0] == 0) | (args[1] == 0), value.dtype.type(0), value))
+
+    def contract(self, left: Array, right: Array, dim: int) -> Array:
+        """NaN where one is multiplied by anything but zero."""
+        number = super().contract(_without_nan(left), _without_nan(right), dim)
+        met = super().contract(np.isnan(left) * 1.0, (right != 0) * 1.0, dim)
+        met = met + super().contract((left != 0) * 1.0, np.isnan(right) * 1.0, dim)
+        return np.asarray(np.where(met > 0, np.nan, number))
+
+
+def _without_nan(value: Array) -> Array:
+    return np.asarray(np.where(np.isnan(value), value.dtype.type(0), value))
+
+
+def ignored(
+    program: Program,
+    arrays: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    tensor: Input,
+    hidden: Hidden,
+) -> bool:
+    """Whether no NaN that ``tensor`` holds where positions are hidden can reach an output.
+
+    Other values would not do: an infinity hides every number that is added to it, a comparison
+    that always holds hides what is compared, but neither hides NaN.
+    """
+    here = hidden.of(tensor)
+    if not here.any():
+        return False
+    domain = Weighed(np.float64)
+    outputs = []
+    for filler in (np.nan, 0.0):
+        filled = {**arrays, tensor.name: np.where(here, filler, arrays[tensor.name])}
+        held = {name: domain.array(value) for name, value in filled.items()}
+        outputs.append(evaluate_program(program, domain, held, sizes))
+    unsure, clean = outputs
+    return all(np.array_equal(unsure[k], clean[k], equal_nan=True) for k in clean)

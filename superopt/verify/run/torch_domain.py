@@ -76,7 +76,8 @@ class TorchDomain:
 
     ``operand``: the dtype to which operands of matrix products are rounded (None: they are
     not). In fp32 on a GPU products of 16-bit operands are then those of its matrix unit, whose
-    sums are less exact than fp32 ones: so would be those of the spec in torch. ``seed``: computes with random fp32 roundings (``dtype`` is float64 then).
+    sums are less exact than fp32 ones: so would be those of the spec in torch. ``seed``: computes
+    with random fp32 roundings (``dtype`` is float64 then).
     """
 
     def __init__(

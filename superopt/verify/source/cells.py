@@ -20,6 +20,7 @@ from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import boolean
+from superopt.verify.field.array import exact_of
 from superopt.verify.field.array import integer
 from superopt.verify.field.array import truth_of
 from superopt.verify.field.domain import FieldDomain
@@ -55,6 +56,32 @@ def taken(domain: Domain[Any], value: Any, places: Plain) -> Any:
             return TermArray(value.kind, np.asarray(value.terms[places]))
         case _:
             return np.asarray(value[places])
+
+
+def whole_of(value: Any) -> Plain | None:
+    """The whole numbers of an array behind a dimension of rounds; None if they are terms."""
+    match value:
+        case FieldArray():
+            return exact_of(value)
+        case TermArray():
+            return None
+        case _:
+            return np.asarray(value)[None]
+
+
+def ends_of(value: Any) -> tuple[int, int] | None:
+    """The least and the largest whole number of an array; None if there is none, or none known."""
+    plain = whole_of(value)
+    return None if plain is None or not plain.size else (int(plain.min()), int(plain.max()))
+
+
+def state_of(value: Any) -> list[Plain]:
+    """What reals of fields or floats are compared by, each behind a dimension of rounds."""
+    if not isinstance(value, FieldArray):
+        return [np.asarray(value)[None] + 0.0]  # no -0
+    first = value.levels[0] if value.levels else None
+    parts = [value.tag] if first is None else [value.tag, first.value, first.known]
+    return [p.astype(np.int64) for p in (*parts, *([] if value.source is None else [value.source]))]
 
 
 def settled(domain: Domain[Any], value: Any) -> bool | None:

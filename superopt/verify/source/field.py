@@ -20,6 +20,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.verify.field.distances import shrunk
 from superopt.verify.field.graphs import INTEGER_DRAWS
 from superopt.verify.field.graphs import Comparison
+from superopt.verify.field.trials import RANKS
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import past
 from superopt.verify.field.trials import walked_axes
@@ -29,9 +30,11 @@ from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import misprinted
 from superopt.verify.source.load import numbers
 from superopt.verify.source.load import read_text
+from superopt.verify.source.load import with_fixed
 from superopt.verify.source.load import with_numbers
 from superopt.verify.source.meaning import TextMeaning
 from superopt.verify.source.tiles import DTYPES
+from superopt.verify.source.trials import ranks_of
 from superopt.verify.source.trials import text_trials
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
@@ -39,6 +42,7 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
 CLAIM = "text equals spec"
+FULL_LISTS = ("remainder", "parts")  # trials in which lists are read with few ranks
 POLICIES = ("fp16", "fp32", "bf16")  # of the storage, one a trial in turn
 
 
@@ -84,12 +88,14 @@ def read_field(
             found.append(verdict)
         sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
     facts["at sizes " + "; ".join(sizes)] = None
-    near, said = _near(first, graph, seed, log2_limit)
-    for verdict in near:
-        if not isinstance(verdict, Sampled):
-            return verdict
-        found.append(verdict)
-    return _together(found, [*facts, *said])
+    for others in (_near, _fewer):
+        verdicts, said = others(first, graph, seed, log2_limit)
+        for verdict in verdicts:
+            if not isinstance(verdict, Sampled):
+                return verdict
+            found.append(verdict)
+        facts |= dict.fromkeys(said)
+    return _together(found, list(facts))
 
 
 def _together(found: Sequence[Sampled], facts: Sequence[str]) -> Sampled:
@@ -138,6 +144,34 @@ def _near(
     for trial in (first, replace(first, sizes=longer)):  # limits of walks are cut to tiles
         verdict = read_at(Comparison(spec, reading, trial, seed, limit))
         if isinstance(verdict, Refuted):  # at other numbers, which prove nothing for these
+            verdict = Unknown(f"{fact}: {verdict.what}")
+        found.append(verdict)
+    return found, [fact]
+
+
+def _fewer(
+    meaning: TextMeaning, graph: KernelGraph, seed: int, limit: float
+) -> tuple[list[Verdict], list[str]]:
+    """Comparisons with lists so short that some candidate is left out, and how; none if they are.
+
+    Candidates have to be few, for every order of them to come up.
+    """
+    spec = meaning.program
+    ranks = {a: n for a, n in ranks_of(spec).items() if n > RANKS}
+    if not ranks:
+        return [], []
+    fact = "lists also read with " + ", ".join(
+        f"{RANKS} ranks for {n} of {a}" for a, n in ranks.items()
+    )
+    short = replace(spec, fixed=tuple((a, RANKS if a in ranks else n) for a, n in spec.fixed))
+    text = with_fixed(meaning.text, meaning.function, dict.fromkeys(ranks, RANKS))
+    reading = replace(meaning, text=text, program=short)
+    found: list[Verdict] = []
+    for trial in text_trials(short, graph):
+        if trial.label not in FULL_LISTS:
+            continue
+        verdict = read_at(Comparison(short, reading, trial, seed, limit))
+        if isinstance(verdict, Refuted):  # of another spec
             verdict = Unknown(f"{fact}: {verdict.what}")
         found.append(verdict)
     return found, [fact]

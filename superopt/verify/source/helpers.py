@@ -1,7 +1,8 @@
-"""Functions of the printed files that approximate one which no field has, by their exact text.
+"""Functions of the printed files that stand for what no field can execute, by their exact text.
 
-What is between the text of such a helper and the function that it stands for is measured in
-float32 where the helper is printed. Any other text is executed as it stands.
+Some approximate a function: what is between the text and the function is measured in float32 where
+the helper is printed. Others rank numbers by their bits: the tests execute these and their meaning
+on the same numbers. Any other text is executed as it stands.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import Fn
+from superopt.verify.source import lists
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import as_tile
@@ -47,8 +49,14 @@ APPROXIMATED: dict[str, Meaning] = {
     "b13956cbf91d6d7d": _rounded,  # _round_to
     "6ad3e4063f1e3406": _unary(Fn.ROUND_BF16),  # _round_to_bf16
 }
+RANKING: dict[str, Meaning] = {
+    "a2ce627c13d7cb32": lists.keys,
+    "82a0357548c625a7": lists.nobody,
+    "b8deb02be2417bdd": lists.among,
+    "f391fda3d45548f5": lists.ranked,
+}
 
 
 def meant(node: ast.FunctionDef) -> Meaning | None:
     """What a helper stands for, if its text is one of those that are printed."""
-    return APPROXIMATED.get(digest(node))
+    return (APPROXIMATED | RANKING).get(digest(node))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from superopt.ugraph.domain import Domain
+from superopt.verify.source.cells import Plain
 from superopt.verify.source.memory import Buffer
 from superopt.verify.source.memory import Clock
 from superopt.verify.source.tiles import DTYPES
@@ -23,6 +24,7 @@ from superopt.verify.source.tiles import Tile
 from superopt.verify.source.vocabulary import Strict
 
 STRIDED = "strided"
+SHARED = {"shared_memory_per_block_optin": 232_448}  # bytes, of sm_90
 APART = 1 << 32  # bytes between tensors: no two share memory
 
 
@@ -102,8 +104,8 @@ class Descriptor:
         """That of the elements."""
         return self.tensor.dtype
 
-    def load(self, at: Sequence[Any]) -> Tile:
-        """The tile whose first position is ``at``."""
+    def places(self, at: Sequence[Any]) -> tuple[Plain, Plain]:
+        """The offsets of the tile whose first position is ``at``, and which of them there are."""
         offsets = np.zeros(self.box, np.int64)
         inside = np.ones(self.box, np.bool_)
         for axis, (first, length) in enumerate(zip(map(int, at), self.box, strict=True)):
@@ -112,6 +114,11 @@ class Descriptor:
             )
             inside &= (position >= 0) & (position < self.shape[axis])
             offsets += position * self.strides[axis]
+        return offsets, inside
+
+    def load(self, at: Sequence[Any]) -> Tile:
+        """The tile whose first position is ``at``."""
+        offsets, inside = self.places(at)
         return self.tensor.buffer.load(offsets, inside, 0)
 
 
@@ -154,6 +161,7 @@ class Host:
             is_available=lambda: True,
             device_of=lambda _: nullcontext(),
             get_device_capability=lambda _=None: (9, 0),
+            get_device_properties=lambda _: Strict("properties", **SHARED),
         )
         return Strict(
             "torch",

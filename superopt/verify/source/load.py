@@ -21,8 +21,9 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 class KernelText:
     """The text of one printed file.
 
-    ``kernels``: the functions under ``triton.jit``, helpers included; ``functions``: all others
-    at the top level. ``constants``: what the file calls LOG2E, LN2 and PI, as printed.
+    ``kernels``: the functions under ``triton.jit`` and ``gluon.jit``, helpers included;
+    ``functions``: all others at the top level. ``constants``: what the file calls LOG2E, LN2 and
+    PI, as printed.
     """
 
     name: str
@@ -48,7 +49,7 @@ def read_text(source: Path | str, name: str = "kernel") -> KernelText:
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=function, decorator_list=marks):
-                compiled = any(ast.unparse(m) == "triton.jit" for m in marks)
+                compiled = any(ast.unparse(m) in ("triton.jit", "gluon.jit") for m in marks)
                 (kernels if compiled else functions)[function] = node
             case ast.Assign(
                 targets=[ast.Name(id=label)],
@@ -67,15 +68,31 @@ def numbers(text: KernelText) -> frozenset[int]:
 
 def with_numbers(text: KernelText, by: Mapping[int, int]) -> KernelText:
     """The text with whole numbers of its kernels replaced, line by line as it was."""
+    return _replaced(text, [(node, by[n]) for node, n in _distances(text) if n in by])
+
+
+def with_fixed(text: KernelText, function: str, sizes: Mapping[str, int]) -> KernelText:
+    """The text with other sizes of axes that a launcher knows, where it says them."""
+    found: list[tuple[ast.Constant, int]] = []
+    for node in ast.walk(text.functions[function]):
+        match node:
+            case ast.Assign(targets=[ast.Name(id="sizes")], value=ast.Dict(keys, values)):
+                for key, value in zip(keys, values, strict=True):
+                    match key, value:
+                        case ast.Constant(value=str(axis)), ast.Tuple(elts=[size, _]):
+                            if axis in sizes and isinstance(size, ast.Constant):
+                                found.append((size, sizes[axis]))
+    return _replaced(text, found)
+
+
+def _replaced(text: KernelText, found: list[tuple[ast.Constant, int]]) -> KernelText:
+    """The text with other numerals."""
     lines = text.text.splitlines(keepends=True)
-    found = _distances(text)
     found.sort(key=lambda pair: (pair[0].lineno, pair[0].col_offset), reverse=True)
     for node, number in found:
-        if number in by:
-            line = lines[node.lineno - 1].encode()  # columns count bytes
-            small = str(by[number]).encode()
-            line = line[: node.col_offset] + small + line[node.end_col_offset :]
-            lines[node.lineno - 1] = line.decode()
+        line = lines[node.lineno - 1].encode()  # columns count bytes
+        line = line[: node.col_offset] + str(number).encode() + line[node.end_col_offset :]
+        lines[node.lineno - 1] = line.decode()
     return read_text("".join(lines), text.name)
 
 

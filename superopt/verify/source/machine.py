@@ -17,6 +17,11 @@ from superopt.errors import SuperoptError
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
+from superopt.verify.source.carried import AFTER
+from superopt.verify.source.carried import BEFORE
+from superopt.verify.source.carried import Watched
+from superopt.verify.source.carried import after_body
+from superopt.verify.source.carried import before_loop
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.helpers import meant
@@ -60,11 +65,14 @@ class Machine:
         self.host = Host(cells, self.clock)
         self.language = Vocabulary(cells, self.clock)
         self.names = self._namespace()
-        exec(_code(text), self.names)  # the text that ships is what is read
+        exec(self._code(), self.names)  # the text that ships is what is read
         known = {c.value: c for c in Constant}
         for name in text.constants:
             if name in known:
                 self.names[name] = Constexpr(real(cells, known[name]))
+
+    def _code(self) -> CodeType:
+        return executable(self.text)
 
     def _namespace(self) -> dict[str, Any]:
         cells = self.cells
@@ -80,6 +88,8 @@ class Machine:
             "__name__": "kernel_text",
             "__file__": self.text.name,
             "__literal__": functools.lru_cache(maxsize=None)(lambda digits: real(cells, digits)),
+            BEFORE: before_loop,
+            AFTER: after_body,
             "__divide__": lambda a, b: divided(_unwrapped(a), _unwrapped(b), cells),
             "float": Float("float", (), {}),
             "range": self.language.range,
@@ -114,12 +124,12 @@ class Machine:
             raise OutsideVocabularyError(said) from error
 
     def _line(self, error: BaseException) -> str:
-        lines = [n for file, n in _frames(error) if file == _file(self.text)]
+        lines = [n for file, n in _frames(error) if file == file_of(self.text)]
         return f" (line {lines[-1]})" if lines else ""
 
     def _raised_by_text(self, error: BaseException) -> bool:
         frames = list(_frames(error))
-        return frames[-1][0] == _file(self.text)
+        return frames[-1][0] == file_of(self.text)
 
     def where(self) -> tuple[tuple[str, str], ...]:
         """The kernel and program in hand."""
@@ -176,13 +186,16 @@ class Kernel:
         for program, at in enumerate(_programs(shape)):
             machine.clock.enter(program)
             machine.language.grid = Grid(at, shape)
-            self.function(**taken)
+            self._program(taken)
             machine.clock.leave()
+
+    def _program(self, arguments: dict[str, Any]) -> None:
+        self.function(**arguments)
 
     def _argument(self, name: str, value: Any) -> Any:
         """What the compiler makes of an argument of a launch."""
         annotation = ast.unparse(a) if (a := self.types.get(name)) is not None else ""
-        if annotation == "tl.constexpr":
+        if annotation in ("tl.constexpr", "gl.constexpr"):
             return value
         if isinstance(value, Tensor):
             value.buffer.name = value.buffer.name or name.removesuffix("_ptr")
@@ -192,7 +205,7 @@ class Kernel:
         if isinstance(value, bool) or not isinstance(value, int | Real):
             raise OutsideVocabularyError(f"an argument of type {type(value).__name__}")
         tile = as_tile(self.machine.cells, value)
-        return tile.to(INT64) if annotation == "tl.int64" else tile
+        return tile.to(INT64) if annotation in ("tl.int64", "gl.int64") else tile
 
 
 def _programs(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -205,16 +218,25 @@ def _unwrapped(value: Any) -> Any:
     return value.value if isinstance(value, Constexpr) else value
 
 
-def _file(text: KernelText) -> str:
+def file_of(text: KernelText) -> str:
+    """What the file is called in frames of its functions."""
     return f"<{text.name}>"
 
 
 @functools.lru_cache(maxsize=16)
-def _code(text: KernelText) -> CodeType:
-    """The file ready to be executed: floats and quotients by their digits, imports left out."""
+def executable(
+    text: KernelText, also: Callable[[ast.Module], ast.Module] | None = None
+) -> CodeType:
+    """The file ready to be executed: floats and quotients by their digits, imports left out.
+
+    ``also``: a further change of its syntax tree.
+    """
     tree = ast.parse(text.text)
     tree.body = [node for node in tree.body if not _is_left_out(node)]
-    return compile(ast.fix_missing_locations(_Exact().visit(tree)), _file(text), "exec")
+    tree = tree if also is None else also(tree)
+    return compile(
+        ast.fix_missing_locations(Watched().visit(_Exact().visit(tree))), file_of(text), "exec"
+    )
 
 
 def _is_left_out(node: ast.stmt) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -26,6 +27,7 @@ from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.trials import Trial
 from superopt.verify.source.cells import Plain
 from superopt.verify.source.cells import lifted
+from superopt.verify.source.concurrent.machine import machine_for
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.host import Tensor
@@ -48,6 +50,7 @@ class TextMeaning:
     ``index``: which graph of the file runs. ``dtype``: of the tensors that have none of their
     own. ``given``: whether the caller brings the outputs. ``descriptors``: whether the launches
     ask for them. ``dependent``: whether they may begin before the one before ends.
+    ``machines``: makes the machine that executes the text.
     """
 
     text: KernelText
@@ -59,6 +62,7 @@ class TextMeaning:
     descriptors: bool = False
     dependent: bool = False
     tf32: bool = False
+    machines: Callable[[KernelText, Domain[Any]], Machine] = machine_for
 
     def outputs(self, domain: Domain[A], arrays: Mapping[str, A], trial: Trial) -> dict[str, A]:
         """The outputs at one choice of sizes.
@@ -67,7 +71,7 @@ class TextMeaning:
             FaultError: the text does what no kernel may.
             OutsideVocabularyError: the reading has no meaning for it.
         """
-        machine = Machine(self.text, domain)
+        machine = self.machines(self.text, domain)
         arguments: list[Any] = []
         for number, param in enumerate(self.program.params):
             value = arrays[param.name]
@@ -89,13 +93,17 @@ class TextMeaning:
         plan = self._plan(machine, trial)
         returned = flat(machine.call(self.function, tuple(arguments), out=out, plan=plan))
         # Empty tensors have no descriptors.
-        if self.descriptors and not machine.host.descriptors and 0 not in trial.size.values():
+        if self.described(trial) and not machine.host.descriptors and 0 not in trial.size.values():
             raise OutsideVocabularyError("descriptors were asked for and none was made")
         return self._gathered(domain, returned, results)
 
+    def described(self, trial: Trial) -> bool:
+        """Whether the launches ask for descriptors, of tiles or for roles."""
+        return self.descriptors or any(c.consumers for c in trial.configs)
+
     def _tensor(self, machine: Machine, of: Input | Store, trial: Trial, number: int) -> Tensor:
         shape = tuple(trial.size[a] for a in of.order)
-        strides = strides_of(shape, number, ROW if self.descriptors else 1)
+        strides = strides_of(shape, number, ROW if self.described(trial) else 1)
         return machine.host.tensor(of.name, shape, strides, DTYPES[of.dtype or self.dtype])
 
     def _plan(self, machine: Machine, trial: Trial) -> Any:
@@ -108,6 +116,7 @@ class TextMeaning:
         made = machine.names["Launch"]
         how: dict[str, Any] = {"tiles": config.tile, "parts": config.parts, "group": config.group}
         how |= {"descriptors": self.descriptors, "dependent": self.dependent}
+        how |= {"consumers": config.consumers, "stages": config.stages}
         return made(**{name: value for name, value in how.items() if name in made._fields})
 
     def _gathered(

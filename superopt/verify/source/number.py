@@ -206,3 +206,7 @@ class Mathematics:
     def isfinite(self, value: Any) -> bool:
         """As the double is."""
         return math.isfinite(approximate(value))
+
+    def prod(self, counts: Any) -> int:
+        """Of whole numbers."""
+        return math.prod(map(int, counts))

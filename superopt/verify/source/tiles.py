@@ -18,6 +18,7 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.verify.source.cells import Plain
 from superopt.verify.source.cells import broadcast
+from superopt.verify.source.cells import ends_of
 from superopt.verify.source.cells import lifted
 from superopt.verify.source.cells import literal
 from superopt.verify.source.cells import settled
@@ -129,6 +130,11 @@ class Tile:
                 "a conversion that keeps the bits or rounds in a stated way"
             )
         old, new = self.dtype.kind, dtype.kind
+        if new is old is Kind.INT and self.plain is None:
+            ends, end = ends_of(self.data), 1 << dtype.bits - 1
+            if ends is not None and not -end <= ends[0] <= ends[1] < end:
+                raise OutsideVocabularyError(f"numbers from {ends[0]} to {ends[1]} as {dtype}")
+            return Tile(self.cells, dtype, None, self.data)
         if new is old is Kind.INT:
             assert self.plain is not None
             return Tile(self.cells, dtype, wrapped(self.plain, dtype))
@@ -224,10 +230,15 @@ class Tile:
     __hash__ = None  # type: ignore[assignment]
 
     def __and__(self, other: Any) -> Tile:
+        if self.dtype.kind is Kind.INT and isinstance(other, int):
+            return bitwise(np.bitwise_and, self, other)
         return binary(Fn.AND, self, other)
 
     def __rand__(self, other: Any) -> Tile:
         return binary(Fn.AND, other, self)
+
+    def __xor__(self, other: Any) -> Tile:
+        return bitwise(np.bitwise_xor, self, other)
 
     def __or__(self, other: Any) -> Tile:
         return binary(Fn.OR, self, other)
@@ -305,6 +316,14 @@ def binary(fn: Fn, left: Any, right: Any) -> Tile:
     if dtype.kind is Kind.INT:
         dtype = FP32
     return mapped(cells, fn, (a, b), dtype)
+
+
+def bitwise(function: np.ufunc, left: Tile, right: int) -> Tile:
+    """A function of the bits of whole numbers that do not depend on data."""
+    if left.plain is None or left.dtype.kind is not Kind.INT:
+        raise OutsideVocabularyError(f"{function.__name__} of {left.dtype}")
+    found = np.asarray(function(left.plain, int(right)))
+    return Tile(left.cells, left.dtype, wrapped(found, left.dtype))
 
 
 def mapped(cells: Domain[Any], fn: Fn, args: Sequence[Tile], dtype: DType) -> Tile:

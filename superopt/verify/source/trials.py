@@ -1,12 +1,15 @@
 """At which sizes, tiles and parts a text is read: by what is empty, and by remainder.
 
 Tiles are 2 or 4 positions and differ between walked and other axes; every axis has tiles with
-lanes past its end in some trial, exactly full ones in another.
+lanes past its end in some trial, exactly full ones in another. In two trials all tiles differ, and
+an axis that is kept whole is wider than all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from superopt.ugraph.best import listed
 from superopt.ugraph.levels import Config
@@ -16,6 +19,7 @@ from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
+from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
@@ -31,15 +35,26 @@ from superopt.verify.field.trials import walked_axes
 PARTS = 3
 EXTREMA = (Fn.MAX, Fn.MIN)
 FEW = {Fn.SQRT: 3, Fn.RSQRT: 3, Fn.ABS: 4, Fn.LT: 4, Fn.LE: 4, Fn.EQ: 4}
-RANKED = 3
+FEW_MOVES = 5  # positions of an axis whose every tile takes a root: parts have one tile then
+RANKED = 3  # candidates for a list, in every order of which it is read
+MORE = 3  # candidates than there are ranks, and one for a remainder
+MANY = 5  # of a walked axis: more are several tiles for each part
+# Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong.
+UNEQUAL = {2: (6, 6), 4: (6, 12), 8: (12, 12)}
+WIDE = 17  # more positions than any tile, and than the least one of a matrix unit
+NONE: Mapping[str, int] = MappingProxyType({})
 GROUP = 2  # rows of tiles that are numbered together, where a launch is
 
 
-def text_trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
+def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> Iterator[Trial]:
     """The choices, those first that refute most wrong texts.
 
-    Parts of a split axis are several tiles, one short tile, and none, which begins at the end or
-    past it. Axes with a program for each position have several positions in one trial.
+    ``longer``: lists of the best have more candidates than ranks, though fields have too few
+    points for all orders of so many.
+
+    Parts of a split axis are several tiles (one, where every tile takes a root), one short tile,
+    and none, which begins at the end or past it. Axes with a program for each position have
+    several positions in one trial.
     """
     axes = axes_of(program)
     walked = [a for a in axes if a in walked_axes(graph)]
@@ -47,14 +62,20 @@ def text_trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     lone = [a for a in axes if a not in walked and a not in cut and a in _lone(graph)]
     whole = [a for a in axes if a not in (*walked, *cut, *lone)]
     costly = _costly(program)
+    rooted = dict.fromkeys(_rooted(graph), FEW_MOVES)
+    lists = listed([s.value for s in program.outputs], program.fixed)
+    costly |= dict.fromkeys(lists, RANKED)
 
     def sizes(many: int, tiled: int, single: int, inner: int) -> dict[str, int]:
         found = {a: max(1, many - i % 2 * 2) for i, a in enumerate(walked)}
-        found |= {a: min(found[a], few) for a, few in costly.items() if a in found}
+        found |= {a: min(found[a], few) for a, few in (rooted | costly).items() if a in found}
         found |= {a: tiled + i % 2 for i, a in enumerate(cut)}
         found |= dict.fromkeys(cut[:-2], max(1, single - 1))  # many axes in tiles are many elements
         found |= {a: max(1, single - i % 2) if single > 1 else 1 for i, a in enumerate(lone)}
-        return found | {a: inner + i % 2 for i, a in enumerate(whole)} | dict(program.fixed)
+        found |= {a: inner + i % 2 for i, a in enumerate(whole)}
+        if longer:  # parts have more, too, where there are many
+            found |= {a: n * (PARTS if many > MANY else 1) + MORE | 1 for a, n in lists.items()}
+        return found | dict(program.fixed)
 
     yield text_trial("remainder", graph, sizes(5, 6, 1, 2), 2 if costly else 4, 2)
     yield text_trial("programs", graph, sizes(3, 3, 3, 2), 2, 2)
@@ -63,6 +84,14 @@ def text_trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
         yield text_trial("diagonal", graph, sizes(5, 6, 1, 2), 2, 4)
     yield text_trial("full", graph, sizes(4, 2, 1, 2), 2, 2)
     yield text_trial("single", graph, dict.fromkeys(axes, 1) | dict(program.fixed), 2, 4)
+    block_axes = [a for a in axes if a in walked or a in cut]
+    wide = [a for a in whole if a not in costly and a not in dict(program.fixed)]
+    for turn in (0, 1):
+        order = block_axes[::-1] if turn else block_axes
+        tile = {a: tuple(UNEQUAL)[i % len(UNEQUAL)] for i, a in enumerate(order)}
+        some = sizes(2, 2, 1, 2) | {a: UNEQUAL[t][turn] for a, t in tile.items() if a not in costly}
+        some |= dict.fromkeys(wide[turn::2], WIDE)
+        yield text_trial(f"unequal {turn}", graph, some | dict(program.fixed), 2, 2, tile)
     for axis in (*walked, *cut[:1]):
         empty = sizes(2, 2, 1, 2) | {axis: 0}
         if not divides_by_nothing(program, empty) and not _has_no_number(program, axis):
@@ -72,8 +101,7 @@ def text_trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
 def _costly(program: Program) -> dict[str, int]:
     """The folded axes whose every position brings a root or a choice, and how many may be.
 
-    The bound doubles with every root; all choices must fall both ways; candidates for a list of
-    the best must come in every order.
+    The bound doubles with every root; all choices must fall both ways.
     """
     nodes = topo([s.value for s in program.outputs])
     folded = {n.axis for n in nodes if isinstance(n, Reduce)}
@@ -82,7 +110,25 @@ def _costly(program: Program) -> dict[str, int]:
         if isinstance(node, Map) and node.fn in FEW and node.args[0].kind is Kind.REAL:
             few = {a: FEW[node.fn] for a in node.axes if a in folded}
             found |= {a: min(n, found.get(a, n)) for a, n in few.items()}
-    return found | dict.fromkeys(listed([s.value for s in program.outputs], program.fixed), RANKED)
+    return found
+
+
+def _rooted(graph: KernelGraph) -> frozenset[str]:
+    """The walked axes along which states move by roots of other states, one in every tile."""
+    walks = [walk for block in graph.kernels for walk in block.nest]
+    return frozenset(
+        walk.axis
+        for walk in walks
+        for node in topo([m.factor for c in walk.carries for m in c.moves])
+        if isinstance(node, Map) and node.fn in (Fn.SQRT, Fn.RSQRT)
+    )
+
+
+def ranks_of(program: Program) -> dict[str, int]:
+    """The axes of the ranks of lists of the best, and how many each has."""
+    nodes = topo([s.value for s in program.outputs])
+    into = {n.into for n in nodes if isinstance(n, Best)}
+    return {a: n for a, n in program.fixed if a in into}
 
 
 def _has_no_number(program: Program, axis: str) -> bool:
@@ -94,9 +140,15 @@ def _has_no_number(program: Program, axis: str) -> bool:
 
 
 def text_trial(
-    label: str, graph: KernelGraph, sizes: dict[str, int], walked: int, tiled: int
+    label: str,
+    graph: KernelGraph,
+    sizes: dict[str, int],
+    walked: int,
+    tiled: int,
+    own: Mapping[str, int] = NONE,
 ) -> Trial:
-    """One choice: ``walked`` positions in tiles that follow one another, ``tiled`` in others."""
+    """One choice: ``walked`` positions in tiles that follow one another, ``tiled`` in others;
+    ``own``: by axis, other numbers."""
     configs = []
     for block in launches(graph):
         tiles: dict[str, int] = {}
@@ -104,9 +156,9 @@ def text_trial(
             if place == Grid(tiled=False) or isinstance(place, Pack):
                 continue
             if isinstance(place, Loop | Split):
-                tiles[axis] = walked
+                tiles[axis] = own.get(axis, walked)
             elif isinstance(place, Grid):
-                tiles[axis] = tiled
+                tiles[axis] = own.get(axis, tiled)
             else:
                 tiles[axis] = 1 << max(0, sizes.get(axis, PARTS) - 1).bit_length()
         split = any(isinstance(place, Split) for _, place in block.places)

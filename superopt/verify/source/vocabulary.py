@@ -16,6 +16,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.values import scanned
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
+from superopt.verify.source.lists import Keys
 from superopt.verify.source.memory import Clock
 from superopt.verify.source.memory import Pointer
 from superopt.verify.source.tiles import BOOL
@@ -107,6 +108,7 @@ class Vocabulary:
             dot=self.dot,
             cdiv=self.cdiv,
             trans=self.trans,
+            permute=self.trans,
             reshape=lambda value, *shape: value.reshape(*shape),
             broadcast_to=lambda value, *shape: value.wide(tuple(map(int, _flat(shape)))),
             expand_dims=self.expand_dims,
@@ -212,8 +214,10 @@ class Vocabulary:
         lengths = tuple(map(int, shape))
         return number.wide(lengths) if lengths else number
 
-    def where(self, condition: Any, a: Any, b: Any) -> Tile:
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
         """A choice of elements; what is not chosen does not matter."""
+        if isinstance(a, Keys):
+            return a.where(as_tile(self.cells, condition), b)
         c, x, y = (as_tile(self.cells, v) for v in (condition, a, b))
         shapes_together(c.shape, x.shape, y.shape)
         both = common(x, y, a, b)
@@ -255,7 +259,7 @@ class Vocabulary:
         """A fold of one dimension, or of all."""
         if axis is None:
             value, axis = value.reshape((prod(value.shape),)), 0
-        axis = int(axis) % len(value.shape)
+        axis = _dimension(axis, len(value.shape))
         if value.plain is not None and value.dtype is not BOOL:
             found = np.asarray(UFUNC[fn].reduce(value.plain, axis=axis))
             return Tile(self.cells, value.dtype, wrapped(found, value.dtype))
@@ -272,7 +276,7 @@ class Vocabulary:
 
     def scan(self, fn: Fn, value: Tile, axis: Any) -> Tile:
         """The folds of one dimension up to each position."""
-        axis = int(axis) % len(value.shape)
+        axis = _dimension(axis, len(value.shape))
         if value.plain is not None and value.dtype is not BOOL:
             found = np.asarray(UFUNC[fn].accumulate(value.plain, axis=axis))
             return Tile(self.cells, value.dtype, wrapped(found, value.dtype))
@@ -301,7 +305,7 @@ class Vocabulary:
     def expand_dims(self, value: Tile, axis: Any) -> Tile:
         """A new dimension of length 1."""
         shape = list(value.shape)
-        shape.insert(int(axis) % (len(shape) + 1), 1)
+        shape.insert(_dimension(axis, len(shape) + 1), 1)
         return value.reshape(tuple(shape))
 
 
@@ -310,6 +314,13 @@ def _fold_of(name: str, combine: Any) -> Fn:
     if not isinstance(found, Fn):
         raise OutsideVocabularyError(f"{name} by {getattr(combine, 'name', combine)}")
     return found
+
+
+def _dimension(axis: Any, rank: int) -> int:
+    """A dimension by its number, which may count from the end."""
+    if not -rank <= int(axis) < rank:
+        raise FaultError(f"dimension {int(axis)} of {rank}")
+    return int(axis) % rank
 
 
 def _flat(items: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from superopt.emit.kernel import StructKernel
 from superopt.emit.module import _helpers
 from superopt.emit.number import python_number
 from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.scalar import VALUES
-from superopt.emit.struct.kernel import StructKernel
 from superopt.ugraph.evaluate import evaluate_launch
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph

@@ -54,6 +54,24 @@ def test_consumers_slots_and_order_change_nothing(name, keywords):
     agrees(graph(name, **keywords), RAGGED)
 
 
+@pytest.mark.parametrize("name", ["matmul", "causal", "gated"])
+@pytest.mark.parametrize("consumers", [1, 2, 3])
+def test_taking_turns_changes_nothing(name, consumers):
+    made = replace(graph(name, consumers=consumers), ring=True)
+    assert check(made) == []
+    assert ("turns.index(" in print_threads(made, "f").kernel.text) == (consumers > 1)
+    agrees(made, RAGGED)
+
+
+@pytest.mark.parametrize("sizes", [EVEN, RAGGED, SMALL], ids=["even", "ragged", "small"])
+@pytest.mark.parametrize("name", ["causal", "window", "backwards", "both", "plain"])
+def test_one_loop_for_tiles_of_both_kinds_changes_nothing(name, sizes):
+    for early in (True, False):
+        made = replace(graph(name, early=early), joined=True)
+        assert ("n_count_2" in print_threads(made, "f").kernel.text) == (name != "plain")
+        agrees(made, sizes)
+
+
 def rescheduled(made: ThreadGraph, draw) -> ThreadGraph:
     """``made`` with another schedule: events trade places, or go to another stage."""
     (body,) = made.bodies
@@ -61,17 +79,19 @@ def rescheduled(made: ThreadGraph, draw) -> ThreadGraph:
     names = [*((n, False) for n, _ in schedule.places), *((n, True) for n, _ in schedule.waits)]
     when = {(n, False): p for n, p in schedule.places} | {(n, True): p for n, p in schedule.waits}
     order = sorted(names, key=lambda e: when[e].order)
-    for _ in range(draw(st.integers(1, 6))):
+    for _ in range(draw(st.integers(0, 3))):
         order.insert(
             draw(st.integers(0, len(order) - 1)), order.pop(draw(st.integers(0, len(order) - 1)))
         )
     stages = {e: when[e].stage for e in names}
-    for event in draw(st.lists(st.sampled_from(names), max_size=3)):
+    for event in draw(st.lists(st.sampled_from(names), max_size=2)):
         stages[event] = draw(st.integers(0, 2))
     new = {e: Place(stages[e], order.index(e)) for e in names}
     places = tuple((n, new[n, False]) for n, _ in schedule.places)
     waits = tuple((n, new[n, True]) for n, _ in schedule.waits)
-    changed = replace(schedule, places=places, waits=waits)
+    ahead = [Place(draw(st.integers(0, 1)), p.order) for _, p in schedule.loads]
+    loads = tuple((n, p) for (n, _), p in zip(schedule.loads, ahead, strict=True))
+    changed = replace(schedule, places=places, waits=waits, loads=loads)
     return replace(made, bodies=(replace(body, schedule=changed),))
 
 
@@ -79,7 +99,8 @@ def rescheduled(made: ThreadGraph, draw) -> ThreadGraph:
 @given(st.data())
 def test_any_legal_schedule_computes_the_same(data):
     made = graph(data.draw(st.sampled_from(["matmul", "plain", "gated", "scaled", "causal"])))
-    made = rescheduled(made, data.draw)
+    flags = {"ring": data.draw(st.booleans()), "joined": data.draw(st.booleans())}
+    made = rescheduled(replace(made, **flags), data.draw)
     if not check(made):
         agrees(made, RAGGED, data.draw(st.integers(0, 9)))
 

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from superopt.rewrite.rule import RULES
+from superopt.rewrite.rule import Fact
 from superopt.rewrite.rule import HasAxis
+from superopt.rewrite.rule import Known
 from superopt.rewrite.rule import Need
+from superopt.rewrite.rule import Num
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Rule
 from superopt.rewrite.rule import Var
+from superopt.rewrite.rule import apply
 from superopt.rewrite.rule import total
+from superopt.ugraph.scalar import Fn
 from superopt.verify.reals.laws import prove_all
 from superopt.verify.reals.laws import prove_law
 from superopt.verify.reals.laws import sample
@@ -54,6 +60,19 @@ A, B = Var("a"), Var("b")
 )
 def test_wrong_laws_are_refuted(wrong: Rule) -> None:
     assert isinstance(prove_law(wrong), Refuted)
+
+
+def test_a_law_without_needs_holds_for_undefined_values(monkeypatch) -> None:
+    """A hole that one side lacks may be undefined, unless the law needs that it is not."""
+    lost = law(apply(Fn.MUL, 0, apply(Fn.TANH, A)), Num(Fraction(0)), ("a",))
+    defined = replace(lost, needs=(Known("a", (Fact.DEFINED,), "defined"),))
+    where = law(apply(Fn.WHERE, Var("p"), A, A), A, ("p", "a"))
+    assert isinstance(prove_law(lost), Refuted)
+    assert isinstance(prove_law(where), Refuted)
+    assert isinstance(prove_law(defined), Proved)
+    monkeypatch.setattr("superopt.verify.reals.laws.sample", lambda one: None)
+    for wrong in (lost, where, law(total("n", A * 0), total("n", B * 0), ("a", "b"), ("n",))):
+        assert not isinstance(prove_law(wrong), Proved)
 
 
 def test_without_samples_a_wrong_law_is_not_proved_either() -> None:

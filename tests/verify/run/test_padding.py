@@ -22,6 +22,9 @@ from superopt.verify.run.checks import Call
 from superopt.verify.run.checks import judged
 from superopt.verify.run.execute import Runner
 from superopt.verify.run.inputs import families
+from superopt.verify.run.padding import Hidden
+from superopt.verify.run.padding import Weighed
+from superopt.verify.run.padding import ignored
 from superopt.verify.run.sizes import small_configs
 from tests import samples
 from tests.emit.printed import Printed
@@ -145,3 +148,44 @@ def test_what_only_a_diagonal_hides_too_is_not_hidden_from_every_row(fn, planted
     made = families(program, sizes, "fp32", 0, {"prefix": 13})
     found = [f.name for f in made if "masked for every row" in f.name]
     assert bool(found) is planted
+
+
+X, LEN = Input("x", ("n",)), Input("last", (), "int32")
+KEPT = Map(Fn.LT, (N, LEN))
+SQUARES = samples.total("n", samples.mul(X, X))
+SCORES = samples.where(KEPT, X, samples.NEG_INF)
+
+
+@pytest.mark.parametrize(
+    ("value", "free"),
+    [
+        (samples.total("n", samples.where(KEPT, X, samples.num(0))), True),
+        (samples.total("n", samples.mul(samples.softmax(SCORES, "n"), X)), True),
+        (
+            samples.total("n", samples.mul(samples.where(KEPT, samples.num(1), samples.num(0)), X)),
+            True,
+        ),
+        (SQUARES, False),
+        (Map(Fn.ADD, (X, SCORES)), False),  # hides every number, but no NaN
+        (samples.total("n", samples.mul(SCORES, SCORES)), True),
+        (samples.where(Map(Fn.LE, (SQUARES, samples.num(-1))), SQUARES, samples.num(3)), True),
+        (samples.where(Map(Fn.LE, (samples.num(-1), SQUARES)), samples.num(3), SQUARES), False),
+    ],
+    ids=["select", "weights", "ones", "sum", "added", "infinity", "never", "always"],
+)
+def test_what_no_row_sees_is_what_nan_cannot_come_through(value, free):
+    store = Store("out", tuple(value.axes), None, value)
+    program = Program("f", (X, LEN), (store,))
+    arrays = {"x": np.linspace(-1.0, 2.0, 6), "last": np.array(4)}
+    hidden = Hidden("n", ("n",), np.arange(6) >= 4)
+    assert ignored(program, arrays, {"n": 6}, X, hidden) is free
+
+
+def test_zero_weights_leave_out_nan_in_products_of_matrices_as_well():
+    domain = Weighed(np.float64)
+    left = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]).reshape(3, 2, 1)
+    right = np.array([[np.nan, 1.0], [3.0, 4.0]]).reshape(1, 2, 2)
+    found = domain.contract(left, right, 1)
+    assert np.array_equal(found, [[np.nan, 1.0], [6.0, 8.0], [0.0, 0.0]], equal_nan=True)
+    product = domain.apply(Fn.MUL, [left, right])
+    assert np.array_equal(domain.fold(Fn.ADD, product, 1), found, equal_nan=True)

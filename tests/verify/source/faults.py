@@ -143,6 +143,57 @@ FIELD = (
     fault(
         "joint positions taken apart wrongly", "packed", 1, r"m_joint % r_size", "m_joint % m_size"
     ),
+    fault("place in the tile", "listing", 0, r"_keys\(x_real, n_at", "_keys(x_real, n_lane"),
+    fault("key of the wrong sign", "listing", 0, r"_keys\(x_real,", "_keys(0.0 - x_real,"),
+    fault(
+        "places from the end",
+        "listing",
+        0,
+        r"_keys\(x_real, n_at\[None, :\]\)",
+        "_keys(x_real, n_size - 1 - n_at[None, :])",
+    ),
+    fault(
+        "a rank that the list has not",
+        "listing",
+        0,
+        r"(_nobody\(.*), t_size\)",
+        r"\1, t_size - 1)",
+        "5 ranks of a list of 4",
+    ),
+    fault("one candidate of a tile", "listing", 0, r"(_among\(.*), t_size\)", r"\1, 1)"),
+    fault(
+        "padding is ranked",
+        "listing",
+        0,
+        r"tl.where\(n_in\[None, :\], (_keys\(.*?\)), -0x.*\)",
+        r"\1",
+    ),
+    fault("no candidate is the first", "listing", 0, r"t_size, n_size\)", "t_size, 0)"),
+    fault(
+        "ranks of a part for places",
+        "listing",
+        1,
+        r"_keys\(part0_best0, part0_best0_at\)",
+        "_keys(part0_best0, t_lane[None, None, :])",
+    ),
+    fault(
+        "parts that do not exist are ranked",
+        "listing",
+        1,
+        r"tl.where\(n_part_in\[:, None, None\], (_keys\(.*?\)), -0x7FFFFFFFFFFFFFFF - 1\)",
+        r"\1",
+    ),
+    fault("parts of the wrong rows", "listing", 1, r"\[1, 0, 2\]", "[0, 1, 2]"),
+)
+
+# What no field of three candidates shows at the text's own ranks, and the order reading refutes.
+SHORT = fault(
+    "a list cut one short",
+    "listing",
+    2,
+    r"(tl.int32\)|n_keys|\[None, :\]),(\s+)t_size",
+    r"\1,\2t_size - 1",
+    "values[0, 4] is -inf",
 )
 
 # What it accepts, because it holds for reals, and the order reading refutes.

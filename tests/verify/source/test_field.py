@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from superopt.tune.printed import text_of
 from superopt.ugraph.described import inner_axes
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import read_text
@@ -16,8 +17,11 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 from tests.emit.cases import CASES
+from tests.specs.catalogue import Pattern
+from tests.specs.catalogue import kernels
 from tests.verify.source.faults import FIELD
 from tests.verify.source.faults import ORDER
+from tests.verify.source.faults import SHORT
 from tests.verify.source.faults import seeded
 
 
@@ -45,11 +49,28 @@ def test_printed_text_is_accepted(name, graph):
     assert accepted(verdict), spoken(verdict)
 
 
-@pytest.mark.parametrize("name", ["listing", "ties"])
-def test_keys_made_of_bits_are_not_read(name):
-    verdict = read(name)
+def test_lists_are_read_with_so_few_ranks_that_a_candidate_is_left_out():
+    verdict = read("listing", 2)
+    assert isinstance(verdict, Sampled), spoken(verdict)
+    assert "lists also read with 2 ranks for 5 of t" in verdict.facts
+    short = read("listing", SHORT.graph, lambda text: seeded(text, SHORT))
+    assert isinstance(short, Unknown)  # with other ranks, which prove nothing for these
+    assert short.why.startswith("lists also read with 2 ranks for 5 of t: values[")
+
+
+def test_a_walk_that_takes_roots_of_its_states_is_decided():
+    pattern = Pattern("cosine similarity", "statistics.py:cosine_similarity", "n", (1,))
+    program, graph = pattern.loaded.program, dict(kernels(pattern))["rolling"]
+    text = text_of(program, graph, pattern.loaded.case("fp32"))
+    verdict = read_field(text, program, graph)
+    assert isinstance(verdict, Sampled), spoken(verdict)
+
+
+def test_exponentials_of_any_whole_number_are_of_too_high_a_degree():
+    """Its candidates are whole numbers, ties among them; at the ends of their range 2^31 powers."""
+    verdict = read("ties", 2)
     assert isinstance(verdict, Unknown)
-    assert "a conversion that keeps the bits" in verdict.why
+    assert "points decide" in verdict.why
 
 
 @pytest.mark.parametrize("name", ["attention", "rms"])

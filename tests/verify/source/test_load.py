@@ -11,6 +11,7 @@ from superopt.verify.source.load import closed_form
 from superopt.verify.source.load import misprinted
 from superopt.verify.source.load import numbers
 from superopt.verify.source.load import read_text
+from superopt.verify.source.load import with_fixed
 from superopt.verify.source.load import with_numbers
 from tests.emit.cases import CASES
 
@@ -68,3 +69,12 @@ def test_numbers_of_kernels_are_replaced_where_they_stand():
     assert "y = (é >= 1, x + (-3)); z = 3" in changed.text
     assert "return 512" in changed.text
     assert changed.text.count("\n") == TEXT.count("\n")
+
+
+def test_sizes_that_a_launcher_knows_are_replaced_where_it_says_them():
+    said = (
+        'def f(x):\n    sizes = {"t": (5, "f"), "u": (5, "f")}\n    return sizes, {"t": (5, 0)}\n'
+    )
+    other = said.replace("def f", "def g")
+    changed = with_fixed(read_text(said + other), "f", {"t": 2, "n": 3})
+    assert changed.text == said.replace('sizes = {"t": (5,', 'sizes = {"t": (2,') + other

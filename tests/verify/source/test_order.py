@@ -12,6 +12,7 @@ from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
 from tests.emit.cases import CASES
 from tests.verify.source.faults import ORDER
+from tests.verify.source.faults import SHORT
 from tests.verify.source.faults import seeded
 
 
@@ -34,6 +35,19 @@ def test_seeded_fault_is_refuted_by_the_order_reading(fault):
     verdict = read(fault.case, fault.graph, lambda text: seeded(text, fault))
     assert isinstance(verdict, Refuted), verdict
     assert verdict.at
+
+
+@pytest.mark.parametrize(("name", "graph"), [("listing", 5), ("ties", 2)])
+def test_lists_are_ranked_as_in_the_spec_with_more_candidates_than_ranks(name, graph):
+    seen = read(name, graph)
+    assert isinstance(seen, Seen), seen
+    assert seen.points == 3 * len(FAMILIES)
+
+
+def test_a_list_that_is_cut_short_is_refuted():
+    verdict = read(SHORT.case, SHORT.graph, lambda text: seeded(text, SHORT))
+    assert isinstance(verdict, Refuted)
+    assert SHORT.says in verdict.what
 
 
 def test_an_exponential_of_a_positive_number_is_refuted_though_the_result_is_right():

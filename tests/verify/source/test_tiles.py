@@ -117,3 +117,11 @@ def test_division_by_zero_is_a_fault():
     with pytest.raises(FaultError, match="by zero"):
         whole(1) // whole(0)
     assert binary(Fn.LT, 1, whole(2)).dtype is BOOL
+
+
+def test_whole_numbers_of_a_domain_are_stored_in_fewer_bits_if_they_fit():
+    data = Tile(D, DTYPES["int64"], None, np.array([-(2**31), 2**31 - 1]))
+    assert data.to(DTYPES["int32"]).data is data.data
+    assert data.to(DTYPES["int64"]).dtype is DTYPES["int64"]
+    with pytest.raises(OutsideVocabularyError, match="numbers from -2147483648 to 2147483647"):
+        data.to(DTYPES["int16"])

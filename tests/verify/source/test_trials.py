@@ -7,9 +7,14 @@ import pytest
 from superopt.ugraph.levels import Split
 from superopt.ugraph.split import launches
 from superopt.verify.field.trials import walked_axes
+from superopt.verify.source.trials import FEW_MOVES
 from superopt.verify.source.trials import PARTS
+from superopt.verify.source.trials import UNEQUAL
+from superopt.verify.source.trials import ranks_of
 from superopt.verify.source.trials import text_trials
 from tests.emit.cases import CASES
+from tests.specs.catalogue import Pattern
+from tests.specs.catalogue import kernels
 
 
 def trials(name, graph=0):
@@ -69,4 +74,44 @@ def test_axes_that_bring_a_root_each_have_few_positions():
     case = CASES["rms"]()
     assert len(launches(case.graphs[0])) == 1
     _, found = trials("layer_norm")
-    assert max(t.size["k"] for t in found) == 9
+    assert max(t.size["k"] for t in found) == 12
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_lists_leave_candidates_out_where_they_are_asked_to(longer):
+    case = CASES["listing"]()
+    ranks = ranks_of(case.program)
+    assert ranks == {"t": 5}
+    sizes = {t.label: t.size for t in text_trials(case.program, case.graphs[1], longer)}
+    assert sizes["remainder"]["n"] == (9 if longer else 3)  # a remainder of both tiles
+    assert sizes["parts"]["n"] == (19 if longer else 3)
+    assert all(size["t"] == 5 for size in sizes.values())
+
+
+def test_walks_that_take_a_root_in_every_tile_have_few_tiles():
+    """The states of a cosine similarity move by lengths, which are roots of other states."""
+    pattern = Pattern("cosine similarity", "statistics.py:cosine_similarity", "n", (1,))
+    for _, graph in kernels(pattern):
+        trials = text_trials(pattern.loaded.program, graph)
+        sizes = {t.label: t.size["n"] for t in trials if not t.label.startswith("unequal")}
+        assert max(sizes.values()) == sizes["parts"] == FEW_MOVES
+    case = CASES["attention"]()
+    sizes = {t.label: t.size["n"] for t in text_trials(case.program, case.graphs[1])}
+    assert sizes["parts"] == 9
+
+
+@pytest.mark.parametrize("name", ["attention", "softmax", "nested", "layer_norm"])
+def test_in_two_trials_all_tiles_differ_and_in_the_other_order(name):
+    graph, found = trials(name)
+    unequal = [t.configs[0].tile for t in found if t.label.startswith("unequal")]
+    first, last = ({a: n for a, n in t.items() if n in UNEQUAL} for t in unequal)
+    cut = [a for a in first if a in last and a in {"m", "n", "k"}]
+    assert len({first[a] for a in cut}) == len({last[a] for a in cut}) == len(cut)
+    assert sorted(cut, key=first.__getitem__) == sorted(cut, key=last.__getitem__, reverse=True)
+    assert set(walked_axes(graph)) <= set(cut)
+
+
+def test_an_axis_kept_whole_is_wider_than_everything_else():
+    _, found = trials("attention")
+    wide = [t.size for t in found if t.label.startswith("unequal")]
+    assert [(s["d"] > 16, s["e"] > 16) for s in wide] == [(True, False), (False, True)]

@@ -66,8 +66,10 @@ class Reading:
     queries: tuple[Query, ...]
 
 
-def read_symbolic(source: Path | str, function: str) -> Reading:
+def read_symbolic(source: Path | str, function: str, refute: bool = True) -> Reading:
     """Reads a kernel file whose public function is ``function``.
+
+    ``refute``: also looks for sizes at which what is not proved fails; else that is unknown.
 
     Raises:
         SyntaxError: the file is no Python.
@@ -85,7 +87,7 @@ def read_symbolic(source: Path | str, function: str) -> Reading:
     refuted: dict[str, Fault] = {}
     for plan in numbers.values():
         axes = _Plan(text, function, plan, prover, found).read()
-        if axes and any(claim not in refuted for claim in found.open()):
+        if refute and axes and any(claim not in refuted for claim in found.open()):
             _refute(text, function, plan, axes, found.open(), refuted)
     return Reading(found.claims(refuted), tuple(prover.queries.values()))
 
@@ -171,6 +173,7 @@ class _Plan:
 
     def _launch(self, launch: Launch) -> None:
         atoms = self.atoms
+        self._programs(launch)
         atoms.given = launch.path
         pid = atoms.free(f"{launch.function}.pid", upper=(launch.programs,))
         assert pid.atom is not None
@@ -195,6 +198,17 @@ class _Plan:
         self._accesses(launch, kernel.accesses, pid.atom)
         claim = self._begin(f"{launch.function}: {WIDTH}")
         self.found.add(claim, no_overflow(kernel.uses, launch.path, atoms, self.prover))
+
+    def _programs(self, launch: Launch) -> None:
+        """A launch is made if and only if it has programs."""
+        claim = self._begin(f"{launch.function}: launched where there are programs")
+        some = at_least(launch.programs, number(1))
+        wanting = []
+        if not self.prover.proves((some,), launch.asked, self.atoms):
+            wanting.append("it may be left out")
+        if not self.prover.proves((launch.asked,), some, self.atoms):
+            wanting.append("it may have no programs")
+        self.found.add(claim, wanting)
 
     def _waits(self, launch: Launch, kernel: Kernel) -> None:
         """A launch that may begin early waits before it touches memory."""

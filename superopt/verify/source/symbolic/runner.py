@@ -43,7 +43,7 @@ class Launch:
     """One launch: a function, what its parameters are, and how many programs run.
 
     ``path``: what holds when it is made. ``early``: when it may begin before the launch before it
-    has ended.
+    has ended. ``asked``: the launcher's own conditions of it.
     """
 
     function: str
@@ -51,6 +51,7 @@ class Launch:
     programs: Poly
     path: tuple[Formula, ...]
     early: Formula = FALSE
+    asked: Formula = TRUE
 
 
 class Runner:
@@ -154,7 +155,10 @@ class Runner:
         early = self._value(given["launch_pdl"]) if "launch_pdl" in given else Mask(FALSE)
         if not isinstance(early, Mask):
             raise OutsideVocabularyError(f"launcher: launch_pdl={ast.unparse(given['launch_pdl'])}")
-        self.launches.append(Launch(name, arguments, count.poly, tuple(path), early.formula))
+        asked = both(self.path)
+        self.launches.append(
+            Launch(name, arguments, count.poly, tuple(path), early.formula, asked)
+        )
 
     def _passed(self, value: Value, kind: str) -> Value:
         if not isinstance(value, Whole):

@@ -1,0 +1,1 @@
+"""The verifier put to the test: one thing changed in what is right, and which reading finds it."""

@@ -1,0 +1,73 @@
+"""What may be assigned by a statement that was left out, repeated or exchanged, and by one that
+says which program does what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from superopt.mutate.outcome import Subject
+from superopt.mutate.reasons import AGAIN
+from superopt.mutate.reasons import EITHER
+from superopt.mutate.reasons import LAUNCH
+from superopt.mutate.reasons import NAN
+from superopt.mutate.reasons import NOTHING
+from superopt.mutate.reasons import NUMBERED
+from superopt.mutate.reasons import UNREAD
+from superopt.mutate.reasons import Try
+from superopt.mutate.reasons import around
+from superopt.mutate.source import Site
+from superopt.mutate.source import SourceMutant
+from superopt.mutate.source import replaced
+from superopt.ugraph.split import launches
+
+
+def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """Texts in which a mutated statement assigns something of which nothing is known."""
+    text, site = subject.text.text, mutant.site
+    match site.node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) as node:
+            lines, own = ast.unparse(value), around(site, node)
+            if mutant.after.endswith("; again"):
+                same = f"{name} = tl.where(({lines}) == {name}, {name}, {NAN})"
+                yield AGAIN, [replaced(text, site, f"{ast.unparse(node)}; {same}")]
+                return
+            if mutant.after == "pass":
+                yield UNREAD, [replaced(text, own, f"never_read = {lines}")]
+            yield EITHER, [replaced(text, own, f"{name} = {word}") for word in ("True", "False")]
+            yield NOTHING, [replaced(text, own, f"{name} = ({lines}) * {NAN}")]
+            for part in ast.walk(value):
+                if isinstance(part, ast.Constant):
+                    yield from numbers_of(subject, around(site, part))
+
+
+def numbers_of(subject: Subject, site: Site) -> Iterator[Try]:
+    """Every launch of the plan, where a site is the number of one."""
+    text = subject.text.text
+    line = text.splitlines()[site.first[0] - 1].strip()
+    if line.startswith("launch = plan.launches[") and isinstance(site.node, ast.Constant):
+        count = len(launches(subject.graph))
+        yield LAUNCH, [replaced(text, site, str(n)) for n in range(count)]
+
+
+def numbered(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """The program's tiles, and those of the mutant, each one further, the last one first."""
+    text, line = subject.text.text, mutant.site.statement
+    tiles = [
+        target.id
+        for node in ast.walk(subject.text.tree)
+        if isinstance(node, ast.Assign) and node.lineno == line
+        for target in ast.walk(node.targets[0])
+        if isinstance(target, ast.Name) and target.id.endswith("_tile")
+    ]
+    if not tiles or not mutant.site.compiled:
+        return
+    found = []
+    for changed in (text, mutant.text):
+        lines = changed.splitlines(keepends=True)
+        margin = " " * (len(lines[line - 1]) - len(lines[line - 1].lstrip()))
+        last = line + (mutant.after == "after the next")
+        for tile in tiles:
+            turned = f"{margin}{tile} = ({tile} + 1) % {tile}s\n"
+            found.append("".join([*lines[:last], turned, *lines[last:]]))
+    yield NUMBERED, found

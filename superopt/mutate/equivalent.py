@@ -1,0 +1,180 @@
+"""Why a mutant that no reading finds is no other program: shown by machine, or not at all.
+
+What was changed is replaced by something of which nothing is known, and the text is read again:
+if it still passes, what stands there does not matter. Or the two values are proved to be the same
+for all sizes, wherever they are computed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from superopt.mutate.assigned import assigned
+from superopt.mutate.assigned import numbered
+from superopt.mutate.assigned import numbers_of
+from superopt.mutate.outcome import SURVIVED
+from superopt.mutate.outcome import Subject
+from superopt.mutate.probe import never
+from superopt.mutate.reasons import ANY
+from superopt.mutate.reasons import ANYWHERE
+from superopt.mutate.reasons import APART
+from superopt.mutate.reasons import EITHER
+from superopt.mutate.reasons import FURTHER
+from superopt.mutate.reasons import MEMORY
+from superopt.mutate.reasons import NAN
+from superopt.mutate.reasons import NOTHING
+from superopt.mutate.reasons import NUMBER
+from superopt.mutate.reasons import NUMBERS
+from superopt.mutate.reasons import SAME
+from superopt.mutate.reasons import SOME
+from superopt.mutate.reasons import VALUE
+from superopt.mutate.reasons import VALUES
+from superopt.mutate.reasons import WHEN
+from superopt.mutate.reasons import Try
+from superopt.mutate.reasons import around
+from superopt.mutate.reasons import span
+from superopt.mutate.reasons import with_any
+from superopt.mutate.source import STATEMENT
+from superopt.mutate.source import Site
+from superopt.mutate.source import SourceMutant
+from superopt.mutate.source import replaced
+
+CAST, OTHER = "cast", "other value"
+
+
+def explained(subject: Subject, mutant: SourceMutant) -> str:
+    """The reason for which the mutant computes the same; empty if none is found."""
+    for reason, texts in (*_tries(subject, mutant), *numbered(subject, mutant)):
+        judge = subject.judged if reason in MEMORY else subject.in_field
+        if texts and all(judge(t).by == SURVIVED for t in texts):
+            return reason
+    if mutant.kind == STATEMENT:
+        return ""
+    if mutant.site.compiled and never(subject, mutant):
+        return SAME
+    return WHEN if _asks(subject, mutant) and subject.judged(mutant.text).by == SURVIVED else ""
+
+
+def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """Texts that must all pass, and what follows if they do."""
+    site, text = mutant.site, subject.text.text
+    node = site.node
+    if not isinstance(node, ast.expr):
+        yield from assigned(subject, mutant)
+    elif mutant.kind == OTHER and isinstance(node, ast.Call):
+        yield from _other(text, site, node)
+    else:
+        yield from numbers_of(subject, site)
+        yield from _plain(subject, site, node)
+        yield NOTHING, [replaced(text, site, f"({mutant.before} * {NAN})")]
+        match node:
+            case ast.Constant(value=float()) | ast.Call(func=ast.Name(id="float")):
+                yield SOME, [with_any(replaced(text, site, ANY))]
+            case ast.Call(func=ast.Attribute(attr="maximum" | "minimum")):
+                yield from _extremum(text, mutant, node)
+            case ast.Call(func=ast.Attribute(attr="where"), args=[condition, yes, no]):
+                yield from _choice(text, mutant, condition, yes, no)
+        if mutant.kind != CAST:  # which is the identity for these readings
+            for before, after, outer in _around(subject, mutant):
+                both = f"tl.where(({before}) == ({after}), {before}, {NAN})"
+                yield APART, [replaced(text, outer, both)]
+
+
+def _plain(subject: Subject, site: Site, node: ast.expr) -> Iterator[Try]:
+    """Numbers in the place of a number or name, truth values in that of anything else."""
+    text = subject.text.text
+    match node:
+        case ast.Name() | ast.Constant(value=int()) if not _is_bool(node):
+            yield NUMBER, [replaced(text, site, f"({n})") for n in NUMBERS]
+        case _ if not _is_indexed(subject, site):
+            yield EITHER, [replaced(text, site, word) for word in ("True", "False")]
+
+
+def _other(text: str, site: Site, node: ast.Call) -> Iterator[Try]:
+    """Other values in the lanes that a load leaves out."""
+    given = [k for k in node.keywords if k.arg != "other"]
+    calls = []
+    for value in (NAN, *VALUES):
+        keyword = ast.keyword("other", ast.parse(value, mode="eval").body)
+        call = ast.Call(node.func, node.args, [*given, keyword])
+        calls.append(replaced(text, site, ast.unparse(call)))
+    yield NOTHING, calls[:1]
+    yield VALUE, calls[1:]
+
+
+def _extremum(text: str, mutant: SourceMutant, node: ast.Call) -> Iterator[Try]:
+    """Numbers further off in the place of the operand that was dropped."""
+    two = node.args
+    if mutant.after not in map(ast.unparse, two):
+        return
+    sign = ast.Add() if ast.unparse(node.func).endswith("minimum") else ast.Sub()
+    less = 1 if mutant.after == ast.unparse(two[0]) else 0
+    further = []
+    for n in NUMBERS:
+        moved = list(two)
+        moved[less] = ast.BinOp(two[less], sign, ast.Constant(n))
+        call = ast.Call(node.func, moved, node.keywords)
+        further.append(replaced(text, mutant.site, ast.unparse(call)))
+    yield FURTHER, further
+
+
+def _choice(
+    text: str, mutant: SourceMutant, condition: ast.expr, yes: ast.expr, no: ast.expr
+) -> Iterator[Try]:
+    """Something else in the arm that was dropped, or in both."""
+    a, b = ast.unparse(yes), ast.unparse(no)
+    for reason, form in ((APART, f"({{}}) * {NAN}"), (ANYWHERE, ANY)):
+        lost = form.format(a), form.format(b)
+        kept = {a: (a, lost[1]), b: (lost[0], b)}
+        first, second = kept.get(mutant.after, lost)
+        where = f"tl.where({ast.unparse(condition)}, {first}, {second})"
+        yield reason, [with_any(replaced(text, mutant.site, where))]
+
+
+def _around(subject: Subject, mutant: SourceMutant) -> Iterator[tuple[str, str, Site]]:
+    """The expression, and the choices and loads around it: before, after, and where."""
+    site, text = mutant.site, subject.text.text
+    yield mutant.before, mutant.after, site
+    for node in ast.walk(subject.text.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="where" | "load")) if _inside(site, node):
+                outer = around(site, node)
+                changed = _part(mutant.text, text, outer)
+                yield ast.unparse(node), ast.unparse(ast.parse(changed, mode="eval")), outer
+
+
+def _inside(site: Site, node: ast.expr) -> bool:
+    first, last = span(node)
+    return (first, last) != (site.first, site.last) and first <= site.first and site.last <= last
+
+
+def _part(changed: str, text: str, outer: Site) -> str:
+    """What stands in a changed text where ``outer`` is in the old one."""
+    start = _offset(text, outer.first)
+    behind = len(text.encode()) - _offset(text, outer.last)
+    whole = changed.encode()
+    return whole[start : len(whole) - behind].decode()
+
+
+def _offset(text: str, at: tuple[int, int]) -> int:
+    lines = text.splitlines(keepends=True)[: at[0] - 1]
+    return sum(len(line.encode()) for line in lines) + at[1]
+
+
+def _is_indexed(subject: Subject, site: Site) -> bool:
+    """Whether a site is a tile that gets dimensions."""
+    return any(
+        isinstance(n, ast.Subscript) and span(n.value) == (site.first, site.last)
+        for n in ast.walk(subject.text.tree)
+    )
+
+
+def _asks(subject: Subject, mutant: SourceMutant) -> bool:
+    """Whether a site is in the condition under which a kernel is launched."""
+    line = subject.text.text.splitlines()[mutant.site.statement - 1].strip()
+    return mutant.site.function.startswith("_run_g") and line.startswith("if ")
+
+
+def _is_bool(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)

@@ -1,0 +1,154 @@
+"""Which readings a printed text needs before it may be timed or shipped, and what they say.
+
+The field reading and the order reading need the text of a graph alone, and hold whatever it is
+launched with; they need no solver. The concurrent reading is of the functions with roles that the
+file's plans ask for, with as many consumers and slots as they do. The symbolic reading is of a
+whole file, with the numbers of its plans.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
+
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
+from superopt.verify.questions import Question
+from superopt.verify.source.concurrent.read import counted
+from superopt.verify.source.concurrent.read import planned
+from superopt.verify.source.concurrent.read import read_concurrent
+from superopt.verify.source.field import CLAIM
+from superopt.verify.source.field import read_field
+from superopt.verify.source.load import KernelText
+from superopt.verify.source.load import read_text
+from superopt.verify.source.order import Seen
+from superopt.verify.source.order import read_order
+from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Verdict
+from superopt.verify.verdict import accepted
+
+Claim = tuple[str, Verdict]
+
+LOG2_LIMIT = -60.0
+DESCRIBED = f"{CLAIM}, with descriptors"
+ROLES = "roles compute the spec in every order"
+ORDER = "text in float64, on hostile inputs"
+NO_SOLVER = "memory safety for all sizes: not proved on this machine, which has no z3"
+
+
+@dataclass(frozen=True)
+class FileReading:
+    """What the readings say of a file.
+
+    ``claims``: of each graph, in the file's order. ``questions``: those that were put to the
+    solver. ``solver``: whether there is one.
+    """
+
+    claims: tuple[tuple[Claim, ...], ...]
+    questions: tuple[Question, ...] = ()
+    solver: bool = True
+
+    def wanting(self, log2_limit: float = LOG2_LIMIT) -> list[tuple[int, Claim]]:
+        """The claims without the evidence that they need, each with its graph."""
+        return [
+            (graph, claim)
+            for graph, found in enumerate(self.claims)
+            for claim in found
+            if not accepted(claim[1], log2_limit)
+        ]
+
+
+def judge_text(
+    text: KernelText,
+    program: Program,
+    graph: KernelGraph,
+    index: int = 0,
+    described: bool = False,
+    seed: int = 0,
+) -> tuple[Claim, ...]:
+    """The claims about the text of graph ``index`` of a file, whatever it is launched with.
+
+    ``program`` and ``graph`` are in the file's names. ``described``: it also has functions that
+    take descriptors. A text that is not equal to its spec is read no further. Nothing wrong in the
+    order reading is a fact that stands beside the equality; it is no claim of its own.
+    """
+    equal = read_field(text, program, graph, index, seed)
+    if not isinstance(equal, Sampled):
+        return ((CLAIM, equal),)
+    order = read_order(text, program, graph, index, seed)
+    if not isinstance(order, Seen):
+        return ((CLAIM, equal), (ORDER, order))
+    seen = f"nothing wrong was seen in float64 at {order.points} hostile inputs, which is no proof"
+    found: list[Claim] = [(CLAIM, replace(equal, facts=(*equal.facts, seen)))]
+    if described:
+        found.append((DESCRIBED, read_field(text, program, graph, index, seed, descriptors=True)))
+    return tuple(found)
+
+
+def judge_file(
+    source: str,
+    program: Program,
+    graphs: Sequence[KernelGraph],
+    described: Collection[int] = (),
+    seed: int = 0,
+) -> FileReading:
+    """The claims about every graph of a file, and about its memory with the file's plans.
+
+    ``described``: the graphs whose functions with descriptors are in the file. Without a solver
+    (a machine that only times need not have one) there are no claims about memory.
+    """
+    text = read_text(source, program.name)
+    found = [
+        list(judge_text(text, program, graph, index, index in described, seed))
+        for index, graph in enumerate(graphs)
+    ]
+    for index, graph in enumerate(graphs):
+        for configs in planned(text, index):
+            reading = read_concurrent(text, program, graph, configs, index, seed)
+            found[index].append((f"{ROLES}, with {counted(configs)}", reading.verdict))
+    try:
+        import z3  # noqa: F401
+    except ImportError:
+        return FileReading(tuple(map(tuple, found)), solver=False)
+    from superopt.verify.source.symbolic.read import read_symbolic
+
+    memory = read_symbolic(source, program.name)
+    for claim in memory.claims:
+        for index in _graphs_of(claim[0], len(graphs)):
+            found[index].append(claim)
+    questions = tuple(Question(q.claim, q.smt2, q.answer) for q in memory.queries)
+    return FileReading(tuple(map(tuple, found)), questions)
+
+
+def of_memory(claim: str) -> bool:
+    """Whether a claim is one of the symbolic reading: the file's function stands before it."""
+    return ": " in claim
+
+
+def together(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """``claims`` for people: those about one function's memory that follow one another and have
+    the same verdict are one."""
+    for (place, verdict), group in groupby(claims, lambda c: (_function(c[0]), c[1])):
+        names = [claim for claim, _ in group]
+        if place:
+            yield f"{place}: {', '.join(n.removeprefix(f'{place}: ') for n in names)}", verdict
+        else:
+            yield from ((name, verdict) for name in names)
+
+
+def _function(claim: str) -> str:
+    return claim.rpartition(": ")[0] if of_memory(claim) else ""
+
+
+def _graphs_of(claim: str, graphs: int) -> Sequence[int]:
+    """The graphs that a claim of the symbolic reading is about; all, if it is about the file."""
+    named = re.match(r"\w+_g(\d+)_k\d+|.*, graph (\d+)$", claim.rpartition(": ")[0])
+    if named is None:
+        return range(graphs)
+    return (int(named[1] or named[2]),)

@@ -1,0 +1,200 @@
+"""Whether a kernel with roles computes its spec, whatever the order in which its roles go on.
+
+Two engines read the text (``run.py``, ``explore.py``), and each is needed: the values of one
+schedule with vector clocks, and every order of what the roles do at barriers, which shows that all
+orders synchronise as that schedule does. The verdict holds for the instances that its facts name.
+Not modelled: layouts, hazards of registers, arrivals warp by warp.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from superopt.ugraph.domain import Domain
+from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Pack
+from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Input
+from superopt.ugraph.split import launches
+from superopt.verify.field.graphs import Comparison
+from superopt.verify.field.trials import Trial
+from superopt.verify.field.trials import axes_of
+from superopt.verify.field.trials import divides_by_nothing
+from superopt.verify.field.trials import positions
+from superopt.verify.field.trials import walked_axes
+from superopt.verify.source.concurrent.barriers import History
+from superopt.verify.source.concurrent.barriers import Wait
+from superopt.verify.source.concurrent.explore import Explored
+from superopt.verify.source.concurrent.floats import read_floats
+from superopt.verify.source.concurrent.machine import RolesMachine
+from superopt.verify.source.concurrent.machine import has_roles
+from superopt.verify.source.field import read_at
+from superopt.verify.source.load import KernelText
+from superopt.verify.source.load import read_text
+from superopt.verify.source.meaning import TextMeaning
+from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
+
+UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at least
+TILE = 2  # positions in a tile of any other axis
+BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
+LONGER = (7, 4)  # and where they are float64, with every slot taken several times
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A verdict, what each engine said against the text, and what was explored."""
+
+    verdict: Verdict
+    engines: dict[str, str] = field(default_factory=dict)
+    explored: dict[History, Explored] = field(default_factory=dict)
+
+
+def read_concurrent(
+    source: KernelText | Path | str,
+    program: Program,
+    graph: KernelGraph,
+    configs: Sequence[Config],
+    index: int = 0,
+    seed: int = 0,
+    log2_limit: float = -60.0,
+    function: str | None = None,
+    blocks: Sequence[int] = BLOCKS,
+    longer: Sequence[int] = LONGER,
+) -> Reading:
+    """Reads the functions with roles of graph ``index`` of a file, through its launcher.
+
+    ``program`` and ``graph`` are in the file's names. ``configs``: say how many consumers and
+    slots (``stages``) each launch has; their tiles are not read, small ones are. ``blocks``,
+    ``longer``: tiles in each walk, one reading each, in fields and in float64. Meanings of the
+    verdict are those of ``read_field``.
+    """
+    text = source if isinstance(source, KernelText) else read_text(source)
+    found: list[Sampled] = []
+    seen: list[str] = []
+    explored: dict[History, Explored] = {}
+    for number, count in enumerate((*blocks, *longer)):
+        exact, ragged = number < len(blocks), number in (0, len(blocks))
+        trial = roles_trial(program, graph, configs, count, ragged)
+        if divides_by_nothing(program, trial.size):
+            continue
+        machines = _Machines()
+        # The launcher's own outputs have no gaps, so roles can store only whole rows into them.
+        meaning = TextMeaning(text, program, function or program.name, index, "bf16", ragged)
+        meaning = replace(meaning, machines=machines)
+        verdict: Verdict | None
+        if exact:
+            verdict = read_at(Comparison(program, meaning, trial, seed * 10 + number, log2_limit))
+        else:
+            verdict = read_floats(program, meaning, trial, seed * 10 + number)
+        for machine in machines.made:
+            explored |= machine.explored
+        if isinstance(verdict, Sampled):
+            found.append(verdict)
+        elif verdict is not None:
+            engines = {e: s for m in machines.made for e, s in m.engines.items()}
+            return Reading(verdict, engines, explored)
+        if 0 not in trial.size.values() and not all(m.explored for m in machines.made):
+            return Reading(Unknown(f"no roles were launched at {trial.label}"), {}, explored)
+        seen.append(f"{count} tiles {'in fields' if exact else 'in float64'}")
+    facts = dict.fromkeys(fact for v in found for fact in v.facts)
+    facts[f"{counted(configs)}: {', '.join(seen)}"] = None
+    facts |= dict.fromkeys(said(history, one) for history, one in explored.items())
+    worst = max((v.log2_bound for v in found), default=-math.inf)
+    return Reading(Sampled(sum(v.points for v in found), worst, tuple(facts)), {}, explored)
+
+
+def planned(text: KernelText, index: int) -> list[tuple[Config, ...]]:
+    """The Configs of all launches that plans of the file have for graph ``index`` and that ask for
+    roles, each choice of consumers and slots once."""
+    if not has_roles(text):
+        return []
+    found: dict[tuple[Any, ...], tuple[Config, ...]] = {}
+    for plan in RolesMachine(text, FloatDomain()).names["PLANS"]:
+        configs = tuple(
+            Config(tuple(one.tiles.items()), one.parts, stages=one.stages, consumers=one.consumers)
+            for one in plan.launches
+        )
+        if plan.graph == index and any(c.consumers for c in configs):
+            found.setdefault(tuple((c.consumers, c.stages) for c in configs), configs)
+    return list(found.values())
+
+
+def counted(configs: Sequence[Config]) -> str:
+    """How many consumers and slots the launches with roles have, in words."""
+    each = [f"{c.consumers} consumers, {c.stages} slots" for c in configs if c.consumers]
+    return " and ".join(each)
+
+
+def said(history: History, explored: Explored) -> str:
+    """An instance for which the verdict holds, in words."""
+    waits = sum(isinstance(e, Wait) for events in history.events for e in events)
+    how = f"{explored.states} states" if explored.states else "by induction along one"
+    roles, barriers = len(history.roles) - 1, len(history.barriers)
+    return f"{roles} roles, {barriers} barriers, {waits} waits: every order ({how})"
+
+
+class _Machines:
+    """Makes machines, and keeps them."""
+
+    def __init__(self) -> None:
+        self.made: list[RolesMachine] = []
+
+    def __call__(self, text: KernelText, cells: Domain[Any]) -> RolesMachine:
+        self.made.append(RolesMachine(text, cells))
+        return self.made[-1]
+
+
+def roles_trial(
+    program: Program, graph: KernelGraph, configs: Sequence[Config], blocks: int, ragged: bool
+) -> Trial:
+    """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least.
+
+    ``blocks``: tiles in each walk; ``ragged``: the last tile of every axis has lanes past its end,
+    and there are several programs. Where positions are compared there are as many rows as walked.
+    """
+    orders = [p.order for p in program.params if isinstance(p, Input)]
+    orders += [s.order for s in program.outputs]
+    rows = {order[-1] for order in orders if order}
+    walked = walked_axes(graph)
+    sizes: dict[str, int] = {}
+    found = []
+    lone = wide = 0
+    for axis in axes_of(program):
+        tile = UNIT if axis in rows else TILE
+        if axis in walked:
+            sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0))
+    for block, config in zip(launches(graph), configs, strict=True):
+        tiles: dict[str, int] = {}
+        for axis, place in block.places:
+            tile = UNIT if axis in rows else TILE
+            if place == Grid(tiled=False) or isinstance(place, Pack):
+                sizes.setdefault(axis, 1 + (ragged and not lone))
+                lone += 1
+                continue
+            tiles[axis] = tile
+            if isinstance(place, Loop):
+                continue
+            if place == Grid(tiled=True):
+                many = max(1, config.consumers) + ragged
+                many = tile * (1 if axis in rows else many) - ragged
+                if positions(program) and axis not in rows:
+                    many = max(many, *(n for a, n in sizes.items() if a in walked), 0)
+                sizes.setdefault(axis, many)
+                continue
+            wide += 1
+            sizes.setdefault(axis, 1 + wide if ragged else tile)
+        found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
+    known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
+    return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))

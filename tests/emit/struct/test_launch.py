@@ -1,0 +1,178 @@
+"""Files with roles: when the launcher takes them, and what the compiler says of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from superopt.emit.ahead import launch_specs
+from superopt.emit.kernel import TensorArgument
+from superopt.emit.module import _constants
+from superopt.emit.module import _helpers
+from superopt.emit.module import emit
+from superopt.emit.module import print_graph
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.emit.struct.dialect import IMPORTS
+from superopt.emit.struct.launch import described_type
+from superopt.emit.struct.launch import joined
+from superopt.emit.struct.launch import with_roles
+from superopt.errors import NotEmittable
+from superopt.source import SPILL_BYTES_MOST
+from superopt.source import Facts
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.masks import cleared
+from superopt.ugraph.node import Input
+from superopt.ugraph.walk import topo
+from superopt.verify.run.compile_kernel import facts_of
+from superopt.verify.run.compile_kernel import serialised
+from tests import samples
+from tests.emit.harness import load
+from tests.threads.cases import block
+from tests.threads.cases import config
+
+# Several files of one operator are loaded here.
+pytestmark = pytest.mark.filterwarnings("ignore:torch.ops.superopt.attention remains")
+
+SIZES = {"b": 2, "h": 4, "m": 512, "n": 512, "d": 128, "e": 128}
+NARROW = SIZES | {"d": 64, "e": 64}
+WIDE = Config((("m", 64), ("n", 128), ("d", 128), ("e", 128)), stages=2, consumers=2)
+THREE = Config((("m", 64), ("n", 128), ("d", 64), ("e", 64)), stages=2, consumers=3)
+PLAIN = Config((("m", 64), ("n", 64), ("d", 128), ("e", 128)))
+
+
+def online(causal: bool) -> KernelGraph:
+    graph = samples.online_attention(causal=causal)
+    return replace(graph, kernels=tuple(cleared(k) for k in graph.kernels))
+
+
+def row(chosen: Config, sizes=SIZES, target="sm_90") -> Row:
+    return Row(f"case{chosen.consumers}", 0, (chosen,), tuple(sizes.items()), target=target)
+
+
+def text_of(causal: bool) -> str:
+    rows = [row(WIDE), row(THREE, NARROW), row(PLAIN, target="sm_80")]
+    return emit(samples.attention(causal=causal), [online(causal)], rows, Header("the spec"))
+
+
+def test_a_file_has_a_function_for_each_number_of_consumers_and_the_plain_one():
+    text = text_of(causal=False)
+    for name in ("", "_roles2", "_roles3"):
+        assert f"def attention_g0_k0{name}(" in text
+    assert "stages=2, consumers=3)" in text
+    assert "programs = b_size * h_size * triton.cdiv(m_size, m_tile * 3)" in text
+    assert "EVEN_M=_even(m_size, m_tile * 3)," in text
+
+
+def test_a_file_without_roles_does_not_speak_of_them():
+    text = emit(samples.attention(), [online(False)], [row(PLAIN)], Header("the spec"))
+    assert "gluon" not in text
+    assert "consumers" not in text
+
+
+RUN = """
+import sys, torch, importlib.util
+spec = importlib.util.spec_from_file_location("file", sys.argv[1])
+file = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(file)
+q, k, v = (torch.randn(1, 2, 40, 16) for _ in range(3))
+for plan in file.PLANS:
+    assert (file.attention(q, k, v, plan=plan) - file.reference(q, k, v)).abs().max() < 1e-5
+"""
+
+
+def test_where_no_roles_can_run_the_plain_function_does(tmp_path):
+    path = tmp_path / "file.py"
+    path.write_text(text_of(causal=True))
+    command = [sys.executable, "-c", RUN, str(path)]
+    done = subprocess.run(
+        command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "box", [[64, 64], [1, 1, 64, 128], [128, 32], [1, 64, 16], [4, 64], [2, 8]]
+)
+def test_types_of_descriptors_are_those_of_the_compiler(box):
+    import torch
+    from triton.experimental.gluon import language as gl
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+    from triton.runtime.jit import mangle_type
+
+    layout = gl.NVMMASharedLayout.get_default_for(box, gl.bfloat16)
+    tensor = torch.empty([8] * (len(box) - 1) + [128], dtype=torch.bfloat16)
+    argument = TensorArgument("x", "x_desc", tuple("abcd"[: len(box)]), None, (), False, True)
+    mangled = mangle_type(TensorDescriptor.from_tensor(tensor, box, layout))
+    assert described_type(argument, box, "bf16") == mangled
+
+
+def test_roles_compile_without_spills_and_with_products_that_overlap(tmp_path: Path):
+    graph = online(False)
+    text = emit(samples.attention(), [graph], [row(THREE, NARROW)], Header(""))
+    module = load(text, tmp_path / "roles.py")
+    (spec,) = launch_specs(graph, (THREE,), NARROW, "bf16")
+    facts = facts_of(module, spec, "sm_90")  # it refuses what the assembler serialises
+    assert facts.function == "attention_g0_k0_roles3"
+    assert facts.spill_bytes <= SPILL_BYTES_MOST
+    assert facts.shared_bytes <= 227 * 1024
+
+
+IMPORT_TRITON = "import triton\nimport triton.language as tl\n"
+
+
+def kernels_of(name: str) -> KernelGraph:
+    """The block graph of a case as the only kernel of a graph."""
+    graph = block(name)
+    params = tuple(dict.fromkeys(n for n in topo(graph.roots()) if isinstance(n, Input)))
+    return KernelGraph("f", params, tuple(s.name for s in graph.stores), (graph,))
+
+
+def compiled(tmp_path: Path, name: str, old: str = "", new: str = "") -> Facts:
+    """What the compiler says of the roles of a case, with one change in their text."""
+    kernels = kernels_of(name)
+    chosen = replace(config(kernels.kernels[0]), consumers=2, stages=3)
+    (kernel,) = print_graph(kernels, 0, [((chosen,), "bf16")])
+    roles = kernel.roles[0].kernel
+    assert old in roles.text
+    text = f"{IMPORT_TRITON}{IMPORTS}{_constants([roles], '')}{_helpers([roles])}\n\n"
+    module = load(text + roles.text.replace(old, new), tmp_path / f"roles_{name}.py")
+    sizes = {"h": 2, "m": 256, "n": 256, "k": 256, "d": 64, "e": 64}
+    (spec,) = launch_specs(kernels, (chosen,), sizes, "bf16")
+    return facts_of(module, spec, "sm_90")
+
+
+@pytest.mark.parametrize("name", ["scaled", "behind", "both"])
+def test_other_kernels_with_products_compile(tmp_path: Path, name):
+    assert compiled(tmp_path, name).spill_bytes <= SPILL_BYTES_MOST
+
+
+def test_a_product_that_is_read_in_flight_is_refused(tmp_path: Path):
+    early = "num_outstanding=1, deps=[product_1_flight]"
+    with pytest.raises(ValueError, match=r"serialises the products: .*C7514"):
+        compiled(tmp_path, "plain", early, early.replace("=1", "=2"))
+
+
+def test_assemblers_without_a_complaint_say_nothing():
+    assert serialised(".version 8.0\n.target sm_90a\n.address_size 64\n", 90) == ""
+
+
+def test_the_fewest_slots_are_those_with_which_nobody_waits_for_ever():
+    made = with_roles(block("matmul"), "f", replace(config(block("matmul")), consumers=2), "bf16")
+    assert made.least == 2
+    assert made.moving == ("x", "y")
+    assert made.kernel.name == "f_roles2"
+
+
+def test_two_texts_cannot_share_a_name():
+    made = with_roles(block("matmul"), "f", replace(config(block("matmul")), consumers=2), "bf16")
+    assert joined((made,), made) == (made,)
+    other = replace(made, kernel=replace(made.kernel, text="other"))
+    with pytest.raises(NotEmittable, match="two kernels are called 'f_roles2'"):
+        joined((made,), other)

@@ -1,0 +1,53 @@
+"""Survivors are explained by machine, and what matters is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from superopt.mutate import reasons
+from superopt.mutate.equivalent import explained
+from superopt.mutate.source import source_mutants
+from tests.mutate.subjects import subject
+
+SWIZZLE = "m_tile, c_tile = tl.swizzle2d(m_tile, c_tile, m_tiles, c_tiles, GROUP)"
+LARGEST = "m = tl.maximum(m, max_3, propagate_nan=tl.PropagateNan.ALL)"
+END = "tl.minimum(n_begin + n_length, n_size)"
+MOVED = "tl.where(m == float('-inf'), 1.0, tl.exp2((m - where_4) * LOG2E))"
+
+CASES = [
+    ("softmax", 0, "mask dropped", "(n_at < n_size) | EVEN_N", "n_at < n_size", "SAME"),
+    ("softmax", 1, "constant", "1", "2", "NUMBER"),
+    ("softmax", 1, "constant", "1.0", "2.0", "NOTHING"),
+    ("columns", 0, "statement", SWIZZLE, "pass", "NUMBERED"),
+    ("decode", 0, "statement", LARGEST, f"{LARGEST}; again", "AGAIN"),
+    ("decode", 0, "function", END, "n_size", "FURTHER"),
+    ("decode", 0, "constant", "1", "0", "LAUNCH"),
+    ("softmax", 0, "guard", MOVED, MOVED[MOVED.index("tl.exp2") : -1], "ANYWHERE"),
+    ("softmax", 0, "comparison", "n_at < n_size", "n_at <= n_size", ""),
+    ("softmax", 0, "factor", "m - where_4", "m", ""),
+]
+
+
+def mutant(name, graph, kind, before, after):
+    one = subject(name, graph)
+    found = source_mutants(one.text, one.function, 0)
+    same = [m for m in found if (m.kind, m.before, m.after) == (kind, before, after)]
+    return one, same[-1]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[2]}: {c[3]}")
+def test_the_reason(case):
+    *which, reason = case
+    assert explained(*mutant(*which)) == (getattr(reasons, reason) if reason else "")
+
+
+def test_what_a_masked_load_gives_may_be_anything_where_it_is_masked_again():
+    one = subject("softmax", 1)
+    found = source_mutants(one.text, one.function, 0)
+    loads = [m for m in found if m.kind == "other value"]
+    assert [explained(one, m) for m in loads] == [reasons.NOTHING] * len(loads)
+
+
+def test_a_value_that_nobody_reads_may_go():
+    one, kept = mutant("softmax", 0, "statement", "m_tile = pid", "pass")
+    assert explained(one, kept) == ""
