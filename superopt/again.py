@@ -15,6 +15,9 @@ from superopt.certificate import Certificate
 from superopt.examine import Evidence
 from superopt.examine import claims_in_words
 from superopt.repair.record import Repair
+from superopt.rewrite import algebra
+from superopt.rewrite import folds
+from superopt.rewrite import lowering
 from superopt.rewrite.rule import RULES
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.names import canonical
@@ -30,6 +33,8 @@ from superopt.verify.run.checks import check_floats
 from superopt.verify.run.execute import Runner
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
+
+assert algebra, (folds, lowering)  # their import fills RULES
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,8 @@ def laws_of(steps: Iterable[str]) -> list[str]:
     A step that is no law stands for those that lower a form.
     """
     named = [step.partition(": ")[0] for step in steps]
-    lowering = [name for name, law in RULES.items() if law.lowering]
-    return list(dict.fromkeys(law for n in named for law in ([n] if n in RULES else lowering)))
+    lowers = [name for name, law in RULES.items() if law.lowering]
+    return list(dict.fromkeys(law for n in named for law in ([n] if n in RULES else lowers)))
 
 
 def unexplained(graph: KernelGraph, repairs: Sequence[Repair]) -> list[str]:

@@ -16,9 +16,11 @@ from superopt.mutate.assigned import numbers_of
 from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.outcome import Subject
 from superopt.mutate.probe import never
+from superopt.mutate.probe import never_true
 from superopt.mutate.reasons import ANY
 from superopt.mutate.reasons import ANYWHERE
 from superopt.mutate.reasons import APART
+from superopt.mutate.reasons import CONVERTED
 from superopt.mutate.reasons import EITHER
 from superopt.mutate.reasons import FURTHER
 from superopt.mutate.reasons import MEMORY
@@ -53,7 +55,19 @@ def explained(subject: Subject, mutant: SourceMutant) -> str:
         return ""
     if mutant.site.compiled and never(subject, mutant):
         return SAME
+    if isinstance(mutant.site.node, ast.BinOp) and _further(subject, mutant):
+        return FURTHER
     return WHEN if _asks(subject, mutant) and subject.judged(mutant.text).by == SURVIVED else ""
+
+
+def _further(subject: Subject, mutant: SourceMutant) -> bool:
+    """Whether the number moves to a side, for all sizes, to which it may move further."""
+    text, a, b = subject.text.text, mutant.before, mutant.after
+    for sign, beyond in (("-", ">"), ("+", "<")):
+        texts = [replaced(text, mutant.site, f"(({a}) {sign} {n})") for n in NUMBERS]
+        if all(subject.in_field(t).by == SURVIVED for t in texts):
+            return mutant.site.compiled and never_true(subject, mutant, f"({b}) {beyond} ({a})")
+    return False
 
 
 def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
@@ -71,11 +85,15 @@ def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
         match node:
             case ast.Constant(value=float()) | ast.Call(func=ast.Name(id="float")):
                 yield SOME, [with_any(replaced(text, site, ANY))]
+                yield VALUE, [replaced(text, site, f"({value})") for value in VALUES]
             case ast.Call(func=ast.Attribute(attr="maximum" | "minimum")):
                 yield from _extremum(text, mutant, node)
             case ast.Call(func=ast.Attribute(attr="where"), args=[condition, yes, no]):
                 yield from _choice(text, mutant, condition, yes, no)
-        if mutant.kind != CAST:  # which is the identity for these readings
+        yield from _undefined(subject, mutant)
+        if mutant.kind == CAST:  # which is the identity for these readings
+            yield from _converted(subject, mutant)
+        else:
             for before, after, outer in _around(subject, mutant):
                 both = f"tl.where(({before}) == ({after}), {before}, {NAN})"
                 yield APART, [replaced(text, outer, both)]
@@ -142,6 +160,32 @@ def _around(subject: Subject, mutant: SourceMutant) -> Iterator[tuple[str, str, 
                 outer = around(site, node)
                 changed = _part(mutant.text, text, outer)
                 yield ast.unparse(node), ast.unparse(ast.parse(changed, mode="eval")), outer
+
+
+def _undefined(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """NaN where two conditions differ, if that is what the choice between them gives."""
+    for node in ast.walk(subject.text.tree):
+        match node:
+            case ast.IfExp(test=test, orelse=other) if test is mutant.site.node:
+                if ast.unparse(other) == "math.nan":
+                    both = f"({mutant.before}) and ({mutant.after})"
+                    yield APART, [replaced(subject.text.text, mutant.site, both)]
+
+
+def _converted(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """The operator around a cast and around what is cast, as what a loop carries: of one type."""
+    text, site = subject.text.text, mutant.site
+    lines, at = text.splitlines(keepends=True), site.statement - 1
+    margin = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+    for node in ast.walk(subject.text.tree):
+        match node:
+            case ast.BinOp(left=left, right=right) if site.node in (left, right):
+                changed = ast.parse(_part(mutant.text, text, around(site, node)), mode="eval")
+                probe = [f"kept = {ast.unparse(node)}", "for turn in range(0, 1):"]
+                probe.append(f"    kept = {ast.unparse(changed)}")
+                before = [f"{margin}{line}\n" for line in probe]
+                if not mutant.after.endswith(")"):  # a cast to fewer bits loses digits before that
+                    yield CONVERTED, ["".join([*lines[:at], *before, *lines[at:]])]
 
 
 def _inside(site: Site, node: ast.expr) -> bool:

@@ -23,10 +23,11 @@ def never(subject: Subject, mutant: SourceMutant) -> bool:
     """Whether the mutated expression never differs from the one before."""
     a, b = mutant.before, mutant.after
     conditions = (f"({a}) != ({b})", f"(({a}) & ~({b})) | (~({a}) & ({b}))")
-    return any(_never(subject, mutant, c) for c in conditions)
+    return any(never_true(subject, mutant, c) for c in conditions)
 
 
-def _never(subject: Subject, mutant: SourceMutant, condition: str) -> bool:
+def never_true(subject: Subject, mutant: SourceMutant, condition: str) -> bool:
+    """Whether a condition never holds where the mutated statement begins."""
     tree = ast.parse(subject.text.text)
     name = mutant.site.function
     load = ast.parse(f"tl.load({PROBE}_ptr, mask={condition})").body[0]

@@ -23,7 +23,7 @@ RACY_ARCH = "sm_90"
 RACY_ACCUMULATOR = 128 * 256  # elements of the tile of the product, at least
 RACY_FOLDED = 64  # positions of the folded axis in a tile, at least
 RACY_WARPS = 8
-RACY_STAGES = 3
+RACY_AHEAD = 192  # positions of the folded axis in all stages together, at least
 
 Racing = tuple[tuple[MatrixProduct, str], ...]
 
@@ -50,10 +50,12 @@ def _in_registers(product: MatrixProduct, dtype: str) -> bool:
 
 def miscompiled(products: Racing, config: Config, device: Device) -> bool:
     """Whether ``config`` of a launch with ``products`` is one that was seen to go wrong."""
-    if device.arch != RACY_ARCH or config.warps < RACY_WARPS or config.stages < RACY_STAGES:
+    if device.arch != RACY_ARCH or config.warps < RACY_WARPS:
         return False
     tile = config.tile
     return any(
-        tile[p.row] * tile[p.column] >= RACY_ACCUMULATOR and tile[axis] >= RACY_FOLDED
+        tile[p.row] * tile[p.column] >= RACY_ACCUMULATOR
+        and tile[axis] >= RACY_FOLDED
+        and tile[axis] * config.stages >= RACY_AHEAD
         for p, axis in products
     )

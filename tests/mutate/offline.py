@@ -11,6 +11,7 @@ import json
 import signal
 import sys
 from dataclasses import asdict
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -34,6 +35,7 @@ from tests.mutate.subjects import subject
 
 SECONDS = 300  # for one mutant, which may be a loop without end
 LATE = "time"
+OPEN = "open"  # it survived, and no reason was looked for yet
 
 Rows = dict[str, dict[str, Any]]
 
@@ -72,7 +74,7 @@ def _wanted(one: Subject, count: int, known: Rows) -> list[SourceMutant]:
     mutants = source_mutants(one.text, one.function, one.index)
     if count <= 0:
         by = {d: row["by"] for d, row in known.items()}
-        return [m for m in mutants if by.get(digest(m.text)) in (SURVIVED, LATE)]
+        return [m for m in mutants if by.get(digest(m.text)) in (SURVIVED, LATE, OPEN)]
     found = [m for m in balanced(mutants, count, 0) if digest(m.text) not in known]
     Random(0).shuffle(found)
     return found
@@ -87,7 +89,8 @@ def _judged(one: Subject, mutant: SourceMutant, reasons: bool) -> Outcome:
             return Outcome(mutant.kind, found.by, found.said, mutant.diff(one.text.text))
         if reasons and (why := explained(one, mutant)):
             return Outcome(mutant.kind, EQUIVALENT, why, mutant.diff(one.text.text))
-        return outcome(one, mutant, reasons=False)
+        found = outcome(one, mutant, reasons=False)
+        return replace(found, by=OPEN) if found.by == SURVIVED and not reasons else found
     except TimeoutError:
         return Outcome(mutant.kind, LATE, "", mutant.diff(one.text.text))
     finally:

@@ -14,6 +14,15 @@ from tests.mutate.offline import Rows
 from tests.mutate.offline import rows
 from tests.mutate.subjects import SUBJECTS
 
+INTRO = """# Mutants
+
+Printed by `python -m tests.mutate.summary`, of what `python -m tests.mutate.offline` wrote: texts
+of kernels with one thing changed, and which reading found each
+([why and how](decisions/0035-mutants-put-the-verifier-to-the-test.md)). *vocabulary*: the text is
+no Python, or uses a word in a way that the readings have no meaning for; it is refused.
+*execution*: found by no reading, but in Triton's interpreter. *equivalent*: shown by machine to
+compute the same; *open*: it survived the readings, and no reason was looked for yet.
+"""
 LONGEST = 160  # characters of a diff's line
 
 
@@ -27,7 +36,7 @@ def page(known: Rows) -> str:
     kernels = counted((f"{name} ({what[name]})", o) for name, o in found)
     kinds = counted((o.kind, o) for _, o in found)
     reasons = counted((o.said, o) for _, o in found if o.by == EQUIVALENT)
-    out = ["## By kernel", "", *lines("kernel", kernels)]
+    out = [INTRO, "## By kernel", "", *lines("kernel", kernels)]
     out += ["", "## By kind of change", "", *lines("kind", kinds)]
     out += ["", "## Why equivalent mutants are", "", *lines("reason", reasons)]
     left = [(name, o) for name, o in found if o.by == SURVIVED]

@@ -21,7 +21,6 @@ CASES = [
     ("columns", 0, "statement", SWIZZLE, "pass", "NUMBERED"),
     ("decode", 0, "statement", LARGEST, f"{LARGEST}; again", "AGAIN"),
     ("decode", 0, "function", END, "n_size", "FURTHER"),
-    ("decode", 0, "constant", "1", "0", "LAUNCH"),
     ("softmax", 0, "guard", MOVED, MOVED[MOVED.index("tl.exp2") : -1], "ANYWHERE"),
     ("softmax", 0, "comparison", "n_at < n_size", "n_at <= n_size", ""),
     ("softmax", 0, "factor", "m - where_4", "m", ""),

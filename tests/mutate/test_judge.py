@@ -12,8 +12,8 @@ from superopt.mutate.source import balanced
 from superopt.mutate.source import source_mutants
 from tests.mutate.subjects import subject
 
-CASES = [("softmax", 1), ("decode", 0), ("rms", 0), ("layer_norm", 0), ("columns", 0)]
-EACH = 30
+CASES = [("softmax", 1), ("decode", 0), ("layer_norm", 0)]
+EACH = 50
 ROUNDING = "cast"  # found by executions alone
 
 

@@ -32,6 +32,7 @@ from superopt.verify.source.load import numbers
 from superopt.verify.source.load import read_text
 from superopt.verify.source.load import with_fixed
 from superopt.verify.source.load import with_numbers
+from superopt.verify.source.meaning import ROW
 from superopt.verify.source.meaning import TextMeaning
 from superopt.verify.source.tiles import DTYPES
 from superopt.verify.source.trials import ranks_of
@@ -167,7 +168,7 @@ def _fewer(
     text = with_fixed(meaning.text, meaning.function, dict.fromkeys(ranks, RANKS))
     reading = replace(meaning, text=text, program=short)
     found: list[Verdict] = []
-    for trial in text_trials(short, graph):
+    for trial in text_trials(short, graph, row=ROW if meaning.descriptors else 1):
         if trial.label not in FULL_LISTS:
             continue
         verdict = read_at(Comparison(short, reading, trial, seed, limit))
@@ -179,7 +180,8 @@ def _fewer(
 
 def _readings(first: TextMeaning, graph: KernelGraph) -> Iterator[tuple[Trial, TextMeaning]]:
     """Every trial; storage dtype, who brings the outputs, and how launches follow take turns."""
-    for number, trial in enumerate(text_trials(first.program, graph)):
+    row = ROW if first.descriptors else 1
+    for number, trial in enumerate(text_trials(first.program, graph, row=row)):
         dtype = POLICIES[number % len(POLICIES)]
         even = number % 2 == 0
         yield trial, replace(first, dtype=dtype, given=even, dependent=even)

@@ -10,13 +10,18 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from superopt.ugraph.domain import Domain
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import Fn
 from superopt.verify.source import lists
 from superopt.verify.source.faults import OutsideVocabularyError
+from superopt.verify.source.number import point
+from superopt.verify.source.number import power_of_two
+from superopt.verify.source.number import real
 from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import as_tile
 from superopt.verify.source.tiles import mapped
@@ -34,12 +39,25 @@ def _unary(fn: Fn) -> Meaning:
     return lambda tl, x: mapped(tl.cells, fn, (as_tile(tl.cells, x),), FP32)
 
 
-def _rounded(tl: Vocabulary, x: Any, *grid: Any) -> Any:
-    numbers = [Fraction(getattr(g, "exact", g)) for g in grid]
+def _grid(numbers: Sequence[Any]) -> Fn:
+    """The rounding to the grid that four arguments are."""
+    given = [Fraction(getattr(n, "exact", n)) for n in numbers]
     for fn, row in GRIDS.items():
-        if numbers == [row.bits, row.least, row.lowest, row.largest]:
-            return _unary(fn)(tl, x)
-    raise OutsideVocabularyError(f"a rounding to {numbers}")
+        if given == [row.bits, row.least, row.lowest, row.largest]:
+            return fn
+    raise OutsideVocabularyError(f"a rounding to {given}")
+
+
+def _rounded(tl: Vocabulary, x: Any, *grid: Any) -> Any:
+    return _unary(_grid(grid))(tl, x)
+
+
+def _nearest(cells: Domain[Any], x: Any, *grid: Any) -> Any:
+    return point(_grid(grid), real(cells, x))
+
+
+def _of_doubles(fn: Fn) -> Meaning:
+    return lambda cells, x: point(fn, real(cells, x))
 
 
 # By the digest of the text.
@@ -55,8 +73,19 @@ RANKING: dict[str, Meaning] = {
     "b8deb02be2417bdd": lists.among,
     "f391fda3d45548f5": lists.ranked,
 }
+LAUNCHER: dict[str, Meaning] = {
+    "449f500eb514326e": _nearest,
+    "a51a8dbf1f5abd33": lambda cells, x: power_of_two(real(cells, x)),  # _exp2
+    "b6f1216199f8b8a8": _of_doubles(Fn.SQRT),
+    "1ce37d8d4d782756": _of_doubles(Fn.LOG2),
+}
 
 
 def meant(node: ast.FunctionDef) -> Meaning | None:
     """What a helper stands for, if its text is one of those that are printed."""
     return (APPROXIMATED | RANKING).get(digest(node))
+
+
+def meant_by_launcher(node: ast.FunctionDef) -> Meaning | None:
+    """What a function of the launcher stands for; it takes the domain before its arguments."""
+    return LAUNCHER.get(digest(node))

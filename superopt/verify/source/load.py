@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from superopt.ugraph.scalar import Constant
+from superopt.verify.source.helpers import meant
 
 LARGEST = 2**31  # of positions; larger numbers are none
 DIGITS = 60  # of the closed forms that printed numerals are checked against
@@ -97,9 +98,25 @@ def _replaced(text: KernelText, found: list[tuple[ast.Constant, int]]) -> Kernel
 
 
 def _distances(text: KernelText) -> list[tuple[ast.Constant, int]]:
-    nodes = [n for kernel in text.kernels.values() for n in ast.walk(kernel)]
-    found = [(n, n.value) for n in nodes if isinstance(n, ast.Constant)]
+    """None are in helpers that stand for something, nor are the numerals that these are given:
+    the digits of a grid are no distances, and with others the helper would be another one."""
+    known = {name for name, kernel in text.kernels.items() if meant(kernel) is not None}
+    nodes = [n for name, k in text.kernels.items() if name not in known for n in ast.walk(k)]
+    calls = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) in known]
+    given = {id(numeral) for call in calls for a in call.args if (numeral := _numeral(a))}
+    found = [(n, n.value) for n in nodes if isinstance(n, ast.Constant) and id(n) not in given]
     return [(n, value) for n, value in found if type(value) is int and value < LARGEST]
+
+
+def _numeral(node: ast.expr) -> ast.Constant | None:
+    """The numeral that an argument is, with or without a sign."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as numeral):
+            return numeral
+        case ast.Constant():
+            return node
+        case _:
+            return None
 
 
 def misprinted(text: KernelText) -> str | None:

@@ -22,9 +22,13 @@ from superopt.verify.source.carried import BEFORE
 from superopt.verify.source.carried import Watched
 from superopt.verify.source.carried import after_body
 from superopt.verify.source.carried import before_loop
+from superopt.verify.source.choices import chosen
+from superopt.verify.source.choices import joined
+from superopt.verify.source.choices import negated
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.helpers import meant
+from superopt.verify.source.helpers import meant_by_launcher
 from superopt.verify.source.host import Descriptor
 from superopt.verify.source.host import Host
 from superopt.verify.source.host import Tensor
@@ -34,7 +38,9 @@ from superopt.verify.source.memory import Pointer
 from superopt.verify.source.number import Mathematics
 from superopt.verify.source.number import Real
 from superopt.verify.source.number import divided
+from superopt.verify.source.number import extreme
 from superopt.verify.source.number import real
+from superopt.verify.source.number import selected
 from superopt.verify.source.tiles import INT64
 from superopt.verify.source.tiles import as_tile
 from superopt.verify.source.vocabulary import Constexpr
@@ -66,6 +72,9 @@ class Machine:
         self.language = Vocabulary(cells, self.clock)
         self.names = self._namespace()
         exec(self._code(), self.names)  # the text that ships is what is read
+        for name, node in text.functions.items():
+            if (meaning := meant_by_launcher(node)) is not None:
+                self.names[name] = functools.partial(meaning, cells)
         known = {c.value: c for c in Constant}
         for name in text.constants:
             if name in known:
@@ -93,6 +102,12 @@ class Machine:
             "__divide__": lambda a, b: divided(_unwrapped(a), _unwrapped(b), cells),
             "float": Float("float", (), {}),
             "range": self.language.range,
+            "__choose__": functools.partial(chosen, select=selected),
+            "__and__": functools.partial(joined, Fn.AND),
+            "__or__": functools.partial(joined, Fn.OR),
+            "__not__": negated,
+            "max": lambda *numbers: extreme(cells, Fn.MAX, numbers),
+            "min": lambda *numbers: extreme(cells, Fn.MIN, numbers),
             "math": Mathematics(cells),
             "torch": self.host.torch(),
             "triton": self.host.triton(self._jit, Kernel),
@@ -250,7 +265,21 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 class _Exact(ast.NodeTransformer):
-    """Numerals become what their digits say, and ``/`` is exact."""
+    """Numerals become what their digits say, and ``/`` is exact; the launcher's choices between
+    two numbers are ``chosen``."""
+
+    _compiled = False
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self._compiled = bool(node.decorator_list)
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if self._compiled:
+            return node
+        arms = (ast.Lambda(_no_arguments(), arm) for arm in (node.body, node.orelse))
+        return ast.copy_location(_called("__choose__", _whole_condition(node.test), *arms), node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, float):
@@ -263,6 +292,22 @@ class _Exact(ast.NodeTransformer):
         if isinstance(node.op, ast.Div):
             return ast.copy_location(_called("__divide__", node.left, node.right), node)
         return node
+
+
+def _whole_condition(node: ast.expr) -> ast.expr:
+    """A condition without ``and``, ``or`` and ``not``, which would ask it for one truth value."""
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            name = "__and__" if isinstance(op, ast.And) else "__or__"
+            return _called(name, *map(_whole_condition, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _called("__not__", _whole_condition(operand))
+        case _:
+            return node
+
+
+def _no_arguments() -> ast.arguments:
+    return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
 def _called(name: str, *arguments: ast.expr) -> ast.Call:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any
+
+import numpy as np
 
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.floats import CONSTANTS
+from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.verify.source.cells import literal
 from superopt.verify.source.cells import undefined
+from superopt.verify.source.choices import Truth
 from superopt.verify.source.faults import OutsideVocabularyError
 
 
@@ -76,7 +81,7 @@ class Real:
         return self._two(Fn.SUB, 0, self)
 
     def __abs__(self) -> Real:
-        return -self if self.approximate < 0 else self
+        return point(Fn.ABS, self)
 
     def __rpow__(self, base: Any) -> Real:
         if approximate(base) != 2.0:
@@ -94,20 +99,30 @@ class Real:
     def __bool__(self) -> bool:
         return self.approximate != 0
 
+    def _compared(self, fn: Fn, left: Any, right: Any) -> Any:
+        if not (_host(left) and _host(right)):
+            return NotImplemented
+        a, b = approximate(left), approximate(right)
+        found = {Fn.LT: a < b, Fn.LE: a <= b, Fn.EQ: a == b}[fn]
+        x, y = real(self.cells, left), real(self.cells, right)
+        if x.exact is not None and y.exact is not None:
+            return found
+        return Truth(self.cells, found, self.cells.apply(fn, (x.data, y.data)))
+
     def __lt__(self, other: Any) -> Any:
-        return self.approximate < approximate(other) if _host(other) else NotImplemented
+        return self._compared(Fn.LT, self, other)
 
     def __le__(self, other: Any) -> Any:
-        return self.approximate <= approximate(other) if _host(other) else NotImplemented
+        return self._compared(Fn.LE, self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return self.approximate > approximate(other) if _host(other) else NotImplemented
+        return self._compared(Fn.LT, other, self)
 
     def __ge__(self, other: Any) -> Any:
-        return self.approximate >= approximate(other) if _host(other) else NotImplemented
+        return self._compared(Fn.LE, other, self)
 
     def __eq__(self, other: object) -> Any:
-        return self.approximate == approximate(other) if _host(other) else NotImplemented
+        return self._compared(Fn.EQ, self, other)
 
     def __hash__(self) -> int:
         return hash(self.approximate)
@@ -177,6 +192,36 @@ def power_of_two(a: Real) -> Real:
     return a._mapped(Fn.EXP2, value, a)
 
 
+def point(fn: Fn, *args: Real) -> Real:
+    """A function of numbers: exact ones are compared here, all others by the domain.
+
+    A comparison of doubles would choose one of them for every value that they stand for.
+    """
+    cells = args[0].cells
+    compared = {Fn.MAX: max, Fn.MIN: min, Fn.ABS: abs}.get(fn)
+    exact = [a.exact for a in args if a.exact is not None]
+    if compared is not None and len(exact) == len(args):
+        return rational(cells, compared(*exact))
+    found = FloatDomain().apply(fn, tuple(np.float64(a.approximate) for a in args))
+    return Real(cells, float(found), cells.apply(fn, tuple(a.data for a in args)))
+
+
+def extreme(cells: Domain[Any], fn: Fn, args: tuple[Any, ...]) -> Any:
+    """``max`` or ``min`` of whole numbers, or of floats of the launcher."""
+    items = args if len(args) > 1 else tuple(args[0])
+    if not any(isinstance(item, Real | float) for item in items):
+        return max(items) if fn is Fn.MAX else min(items)
+    return reduce(lambda a, b: point(fn, a, b), (real(cells, item) for item in items))
+
+
+def selected(condition: Truth, first: Any, second: Any) -> Real:
+    """One of two numbers, by a condition on numbers of the caller."""
+    cells = condition.cells
+    a, b = real(cells, first), real(cells, second)
+    taken = (a if condition else b).approximate
+    return Real(cells, taken, cells.apply(Fn.WHERE, (condition.data, a.data, b.data)))
+
+
 class Mathematics:
     """What the launcher uses of ``math``."""
 
@@ -201,7 +246,8 @@ class Mathematics:
     def copysign(self, size: Any, sign: Any) -> Real:
         """A number with the sign of another one, as the doubles have it."""
         number = real(self._cells, size)
-        return -abs(number) if math.copysign(1.0, approximate(sign)) < 0 else abs(number)
+        flipped = math.copysign(1.0, approximate(sign)) != math.copysign(1.0, number.approximate)
+        return -number if flipped else number
 
     def isfinite(self, value: Any) -> bool:
         """As the double is."""

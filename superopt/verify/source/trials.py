@@ -46,11 +46,14 @@ NONE: Mapping[str, int] = MappingProxyType({})
 GROUP = 2  # rows of tiles that are numbered together, where a launch is
 
 
-def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> Iterator[Trial]:
+def text_trials(
+    program: Program, graph: KernelGraph, longer: bool = False, row: int = 1
+) -> Iterator[Trial]:
     """The choices, those first that refute most wrong texts.
 
     ``longer``: lists of the best have more candidates than ranks, though fields have too few
-    points for all orders of so many.
+    points for all orders of so many. ``row``: rows of workspaces are a multiple of it (those of
+    which descriptors are made must be).
 
     Parts of a split axis are several tiles (one, where every tile takes a root), one short tile,
     and none, which begins at the end or past it. Axes with a program for each position have
@@ -66,6 +69,11 @@ def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> I
     lists = listed([s.value for s in program.outputs], program.fixed)
     costly |= dict.fromkeys(lists, RANKED)
 
+    rows = _workspace_rows(graph)
+
+    def even(found: dict[str, int]) -> dict[str, int]:
+        return found | {a: -(-n // row) * row for a, n in found.items() if a in rows}
+
     def sizes(many: int, tiled: int, single: int, inner: int) -> dict[str, int]:
         found = {a: max(1, many - i % 2 * 2) for i, a in enumerate(walked)}
         found |= {a: min(found[a], few) for a, few in (rooted | costly).items() if a in found}
@@ -75,7 +83,7 @@ def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> I
         found |= {a: inner + i % 2 for i, a in enumerate(whole)}
         if longer:  # parts have more, too, where there are many
             found |= {a: n * (PARTS if many > MANY else 1) + MORE | 1 for a, n in lists.items()}
-        return found | dict(program.fixed)
+        return even(found | dict(program.fixed))
 
     yield text_trial("remainder", graph, sizes(5, 6, 1, 2), 2 if costly else 4, 2)
     yield text_trial("programs", graph, sizes(3, 3, 3, 2), 2, 2)
@@ -83,7 +91,7 @@ def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> I
     if positions(program):  # parts that begin inside of a tile of rows, before what they see
         yield text_trial("diagonal", graph, sizes(5, 6, 1, 2), 2, 4)
     yield text_trial("full", graph, sizes(4, 2, 1, 2), 2, 2)
-    yield text_trial("single", graph, dict.fromkeys(axes, 1) | dict(program.fixed), 2, 4)
+    yield text_trial("single", graph, even(dict.fromkeys(axes, 1) | dict(program.fixed)), 2, 4)
     block_axes = [a for a in axes if a in walked or a in cut]
     wide = [a for a in whole if a not in costly and a not in dict(program.fixed)]
     for turn in (0, 1):
@@ -91,7 +99,7 @@ def text_trials(program: Program, graph: KernelGraph, longer: bool = False) -> I
         tile = {a: tuple(UNEQUAL)[i % len(UNEQUAL)] for i, a in enumerate(order)}
         some = sizes(2, 2, 1, 2) | {a: UNEQUAL[t][turn] for a, t in tile.items() if a not in costly}
         some |= dict.fromkeys(wide[turn::2], WIDE)
-        yield text_trial(f"unequal {turn}", graph, some | dict(program.fixed), 2, 2, tile)
+        yield text_trial(f"unequal {turn}", graph, even(some | dict(program.fixed)), 2, 2, tile)
     for axis in (*walked, *cut[:1]):
         empty = sizes(2, 2, 1, 2) | {axis: 0}
         if not divides_by_nothing(program, empty) and not _has_no_number(program, axis):
@@ -122,6 +130,12 @@ def _rooted(graph: KernelGraph) -> frozenset[str]:
         for node in topo([m.factor for c in walk.carries for m in c.moves])
         if isinstance(node, Map) and node.fn in (Fn.SQRT, Fn.RSQRT)
     )
+
+
+def _workspace_rows(graph: KernelGraph) -> frozenset[str]:
+    """The innermost axes of what one kernel writes for another."""
+    stores = (s for block in graph.kernels for s in block.all_stores)
+    return frozenset(s.order[-1] for s in stores if s.order and s.name not in graph.outputs)
 
 
 def ranks_of(program: Program) -> dict[str, int]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from superopt.verify.source.load import read_text
 from superopt.verify.source.order import FAMILIES
 from superopt.verify.source.order import Seen
+from superopt.verify.source.order import _noise
+from superopt.verify.source.order import _off
 from superopt.verify.source.order import read_order
+from superopt.verify.source.trials import text_trials
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
+from tests import samples
 from tests.emit.cases import CASES
 from tests.verify.source.faults import ORDER
 from tests.verify.source.faults import SHORT
@@ -69,3 +74,20 @@ def test_what_has_no_meaning_is_unknown():
     verdict = read("softmax", 0, lambda text: text.replace("tl.exp2(", "tl.atan("))
     assert isinstance(verdict, Unknown)
     assert "tl.atan" in verdict.why
+
+
+def test_what_cancels_in_the_spec_is_rounding_and_no_difference():
+    """Labels and weights of a cross entropy: equal scores leave 0 where float64 leaves 1e-14."""
+    wanted, got = np.array([-5.2e-14, 3.0]), np.array([0.0, 3.0])
+    alone = slice(0, 1)
+    assert _off(wanted[alone], got[alone]).any()
+    assert not _off(wanted[alone], got[alone], 5.2e-14).any()
+    assert _off(wanted[alone], got[alone] + 1e-9, 5.2e-14).any()
+
+
+def test_the_noise_of_a_spec_is_what_float64_loses():
+    program = samples.row_softmax()
+    (trial,) = [t for t in text_trials(program, samples.two_pass_softmax()) if t.label == "full"]
+    shape = tuple(trial.size[a] for a in ("m", "n"))
+    noise = _noise(program, {"x": np.full(shape, 1e6) * np.linspace(1, 1 + 1e-6, shape[1])}, trial)
+    assert 0 < noise["out"] < 1e-9

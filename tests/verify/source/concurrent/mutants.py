@@ -22,37 +22,47 @@ SYNCHRONISES = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """``what``: the kind of change; ``at``: the statement or expression that it changes."""
+    """``what``: the kind of change; ``at``: the statement or expression that it changes; ``parts``:
+    the file, of which the change with this number is made in one ``function``."""
 
     what: str
     at: str
-    text: str
+    parts: tuple[str, ...]
+    function: int
+    number: int
 
-
-def mutants(text: str) -> Iterator[Mutant]:
-    """All mutants of the roles of a text, in a fixed order."""
-    tree = ast.parse(text)
-    for number, change in enumerate(_changes(tree)):
-        # Each change is made in its own copy, where it has the same number.
-        other = copy.deepcopy(tree)
-        what, at, act = _changes(other)[number]
-        assert (what, at) == change[:2]
-        act()
-        yield Mutant(what, at, ast.unparse(ast.fix_missing_locations(other)))
+    @property
+    def text(self) -> str:
+        """The file with the change."""
+        (node,) = ast.parse(self.parts[self.function]).body
+        what, at, change = _changes(node)[self.number]
+        assert (what, at) == (self.what, self.at)
+        change()
+        parts = list(self.parts)
+        parts[self.function] = ast.unparse(ast.fix_missing_locations(node))
+        return "\n\n\n".join(parts)
 
 
 Change = tuple[str, str, Callable[[], None]]
 
 
-def _changes(tree: ast.Module) -> list[Change]:
-    found: list[Change] = []
-    for node in tree.body:
+def mutants(text: str) -> Iterator[Mutant]:
+    """All mutants of the roles of a text, in a fixed order."""
+    nodes = ast.parse(text).body
+    parts = tuple(map(ast.unparse, nodes))
+    for function, node in enumerate(nodes):
         marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
         if "gluon.jit" in map(ast.unparse, marks):
-            for block in _blocks(node):
-                found += _of_block(block)
-            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
-                found += _of_call(call)
+            for number, (what, at, _) in enumerate(_changes(node)):
+                yield Mutant(what, at, parts, function, number)
+
+
+def _changes(function: ast.stmt) -> list[Change]:
+    found: list[Change] = []
+    for block in _blocks(function):
+        found += _of_block(block)
+    for call in (n for n in ast.walk(function) if isinstance(n, ast.Call)):
+        found += _of_call(call)
     return found
 
 
