@@ -44,8 +44,9 @@ def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
 def numbers_of(subject: Subject, site: Site) -> Iterator[Try]:
     """Every launch of the plan, where a site is the number of one."""
     text = subject.text.text
-    line = text.splitlines()[site.first[0] - 1].strip()
-    if line.startswith("launch = plan.launches[") and isinstance(site.node, ast.Constant):
+    line, column = text.splitlines()[site.first[0] - 1], site.first[1]
+    before = line.encode()[:column].decode()
+    if before.endswith("plan.launches[") and isinstance(site.node, ast.Constant):
         count = len(launches(subject.graph))
         yield LAUNCH, [replaced(text, site, str(n)) for n in range(count)]
 

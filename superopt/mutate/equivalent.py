@@ -55,7 +55,7 @@ def explained(subject: Subject, mutant: SourceMutant) -> str:
         return ""
     if mutant.site.compiled and never(subject, mutant):
         return SAME
-    if isinstance(mutant.site.node, ast.BinOp) and _further(subject, mutant):
+    if isinstance(mutant.site.node, ast.BinOp | ast.Call) and _further(subject, mutant):
         return FURTHER
     return WHEN if _asks(subject, mutant) and subject.judged(mutant.text).by == SURVIVED else ""
 

@@ -143,6 +143,7 @@ _APPROXIMATE: dict[Fn, Callable[[float, float], float]] = {
     Fn.MUL: lambda a, b: a * b,
     Fn.DIV: lambda a, b: a / b,
 }
+_COMPARED: dict[Fn, Callable[..., Fraction]] = {Fn.MAX: max, Fn.MIN: min, Fn.ABS: abs}
 
 
 def _host(value: Any) -> bool:
@@ -198,11 +199,11 @@ def point(fn: Fn, *args: Real) -> Real:
     A comparison of doubles would choose one of them for every value that they stand for.
     """
     cells = args[0].cells
-    compared = {Fn.MAX: max, Fn.MIN: min, Fn.ABS: abs}.get(fn)
     exact = [a.exact for a in args if a.exact is not None]
-    if compared is not None and len(exact) == len(args):
-        return rational(cells, compared(*exact))
-    found = FloatDomain().apply(fn, tuple(np.float64(a.approximate) for a in args))
+    if fn in _COMPARED and len(exact) == len(args):
+        return rational(cells, _COMPARED[fn](*exact))
+    doubles = tuple(np.asarray(a.approximate) for a in args)
+    found = FloatDomain().apply(fn, doubles)
     return Real(cells, float(found), cells.apply(fn, tuple(a.data for a in args)))
 
 

@@ -156,9 +156,7 @@ class Runner:
         if not isinstance(early, Mask):
             raise OutsideVocabularyError(f"launcher: launch_pdl={ast.unparse(given['launch_pdl'])}")
         asked = both(self.path)
-        self.launches.append(
-            Launch(name, arguments, count.poly, tuple(path), early.formula, asked)
-        )
+        self.launches.append(Launch(name, arguments, count.poly, tuple(path), early.formula, asked))
 
     def _passed(self, value: Value, kind: str) -> Value:
         if not isinstance(value, Whole):
