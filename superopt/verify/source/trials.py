@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from superopt.ugraph.best import listed
@@ -21,10 +22,12 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
+from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.split import launches
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import axes_of
@@ -35,6 +38,8 @@ from superopt.verify.field.trials import walked_axes
 PARTS = 3
 EXTREMA = (Fn.MAX, Fn.MIN)
 FEW = {Fn.SQRT: 3, Fn.RSQRT: 3, Fn.ABS: 4, Fn.LT: 4, Fn.LE: 4, Fn.EQ: 4}
+EXPONENTIALS, LOGARITHMS = (Fn.EXP, Fn.EXP2), (Fn.LOG, Fn.LOG2)
+FEW_SUMMED = 4  # exponentials in an exponent
 FEW_MOVES = 5  # positions of an axis whose every tile takes a root: parts have one tile then
 RANKED = 3  # candidates for a list, in every order of which it is read
 MORE = 3  # candidates than there are ranks, and one for a remainder
@@ -90,7 +95,7 @@ def text_trials(
     yield text_trial("parts", graph, sizes(9, 3, 1, 3), 2, 4)
     if positions(program):  # parts that begin inside of a tile of rows, before what they see
         yield text_trial("diagonal", graph, sizes(5, 6, 1, 2), 2, 4)
-    yield text_trial("full", graph, sizes(4, 2, 1, 2), 2, 2)
+    yield text_trial("full", graph, sizes(6, 2, 1, 2), 2, 2)  # every part has one tile
     yield text_trial("single", graph, even(dict.fromkeys(axes, 1) | dict(program.fixed)), 2, 4)
     block_axes = [a for a in axes if a in walked or a in cut]
     wide = [a for a in whole if a not in costly and a not in dict(program.fixed)]
@@ -107,9 +112,11 @@ def text_trials(
 
 
 def _costly(program: Program) -> dict[str, int]:
-    """The folded axes whose every position brings a root or a choice, and how many may be.
+    """The folded axes whose every position brings a root, a choice or an exponential in an
+    exponent, and how many may be.
 
-    The bound doubles with every root; all choices must fall both ways.
+    The bound doubles with every root; all choices must fall both ways. An exponential of a sum
+    of exponentials has a degree that doubles with each of them.
     """
     nodes = topo([s.value for s in program.outputs])
     folded = {n.axis for n in nodes if isinstance(n, Reduce)}
@@ -118,7 +125,20 @@ def _costly(program: Program) -> dict[str, int]:
         if isinstance(node, Map) and node.fn in FEW and node.args[0].kind is Kind.REAL:
             few = {a: FEW[node.fn] for a in node.axes if a in folded}
             found |= {a: min(n, found.get(a, n)) for a, n in few.items()}
+        if isinstance(node, Map) and node.fn in EXPONENTIALS:
+            folds = [n for n in topo(node.args, _in_exponent) if isinstance(n, Reduce)]
+            steep = [n.axis for n in folds if any(map(_grows, topo([n], _in_exponent)))]
+            found |= {a: min(FEW_SUMMED, found.get(a, FEW_SUMMED)) for a in steep}
     return found
+
+
+def _grows(node: Node) -> bool:
+    return isinstance(node, Map) and node.fn in EXPONENTIALS
+
+
+def _in_exponent(node: Node) -> Sequence[Node]:
+    """The nodes that ``node`` reads, but none of those of which it takes the logarithm."""
+    return () if isinstance(node, Map) and node.fn in LOGARITHMS else children(node)
 
 
 def _rooted(graph: KernelGraph) -> frozenset[str]:

@@ -9,6 +9,12 @@ import pytest
 
 from superopt.tune.printed import text_of
 from superopt.ugraph.described import inner_axes
+from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.scalar import Fn
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Refuted
@@ -16,7 +22,10 @@ from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
+from tests import samples
 from tests.emit.cases import CASES
+from tests.emit.printed import Printed
+from tests.emit.printed import whole
 from tests.specs.catalogue import Pattern
 from tests.specs.catalogue import kernels
 from tests.verify.source.faults import FIELD
@@ -169,6 +178,18 @@ def test_a_large_distance_is_read_small_in_text_and_spec():
         found = read("packed_window", 0, lambda text, r=right, w=wrong: text.replace(r, w))
         assert isinstance(found, Unknown)  # at other numbers, which prove nothing for these
         assert "distances in masks also read as" in found.why
+
+
+def test_roundings_of_what_a_window_shows_are_read_with_small_distances():
+    """The digits of a grid are none of these, though they may be the same numbers."""
+    order, position = ("m", "n"), Map(Fn.SUB, (Index("n"), Index("m")))
+    seen = Map(Fn.LT, (position, samples.num(14)))
+    shown = Map(Fn.ROUND_E5M2, (samples.where(seen, Input("x", order), samples.num(0)),))
+    program = Program("shown", (Input("x", order),), (Store("out", order, None, shown),))
+    case = Printed(program, (whole(program),), ({"m": 3, "n": 5},))
+    verdict = read_field(read_text(case.text()), program, case.graphs[0])
+    assert isinstance(verdict, Sampled), spoken(verdict)
+    assert any("distances in masks also read as" in fact for fact in verdict.facts)
 
 
 def test_whole_numbers_from_memory_are_read_at_the_ends_of_their_range():

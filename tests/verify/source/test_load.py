@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from superopt.emit.scalar import HELPERS
 from superopt.ugraph.scalar import Constant
 from superopt.verify.source.load import closed_form
 from superopt.verify.source.load import misprinted
@@ -69,6 +70,17 @@ def test_numbers_of_kernels_are_replaced_where_they_stand():
     assert "y = (é >= 1, x + (-3)); z = 3" in changed.text
     assert "return 512" in changed.text
     assert changed.text.count("\n") == TEXT.count("\n")
+
+
+def test_digits_of_a_grid_are_no_distances():
+    """Neither those in the helper that rounds nor those that it is given."""
+    body = "\n@triton.jit\ndef k(x, n):\n    y = _round_to(x + 14, 2, -14, -57344.0, 57344.0)\n"
+    text = read_text(HELPERS["_round_to"] + body)
+    assert numbers(text) == {14}
+    changed = with_numbers(text, {14: 5, 23: 7, 2: 1})
+    assert "_round_to(x + 5, 2, -14, " in changed.text
+    assert changed.text.startswith(HELPERS["_round_to"])
+    assert 23 in numbers(read_text(HELPERS["_round_to"].replace("1.5 *", "1.25 *")))
 
 
 def test_sizes_that_a_launcher_knows_are_replaced_where_it_says_them():

@@ -7,11 +7,13 @@ import ast
 import numpy as np
 import pytest
 
+from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.scalar import HELPERS
 from superopt.ugraph.floats import FloatDomain
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.helpers import APPROXIMATED
+from superopt.verify.source.helpers import LAUNCHER
 from superopt.verify.source.helpers import digest
 from superopt.verify.source.host import Descriptor
 from superopt.verify.source.load import read_text
@@ -132,6 +134,8 @@ def test_helpers_are_those_that_are_printed():
         "_round_to",
         "_round_to_bf16",
     }
+    of_the_launcher = {digest(ast.parse(text).body[0]): name for name, text in ARITHMETIC.items()}
+    assert {of_the_launcher[d] for d in LAUNCHER} == {"_nearest", "_exp2", "_sqrt", "_log2"}
 
 
 def test_descriptors_bring_zeros_past_the_ends():

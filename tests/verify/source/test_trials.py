@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
+from superopt.ugraph.levels import Store
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.scalar import Fn
 from superopt.ugraph.split import launches
 from superopt.verify.field.trials import walked_axes
 from superopt.verify.source.trials import FEW_MOVES
+from superopt.verify.source.trials import FEW_SUMMED
 from superopt.verify.source.trials import PARTS
 from superopt.verify.source.trials import UNEQUAL
+from superopt.verify.source.trials import WIDE
 from superopt.verify.source.trials import ranks_of
 from superopt.verify.source.trials import text_trials
+from tests import samples
 from tests.emit.cases import CASES
+from tests.emit.printed import whole
 from tests.specs.catalogue import Pattern
 from tests.specs.catalogue import kernels
 
@@ -115,3 +124,15 @@ def test_an_axis_kept_whole_is_wider_than_everything_else():
     _, found = trials("attention")
     wide = [t.size for t in found if t.label.startswith("unequal")]
     assert [(s["d"] > 16, s["e"] > 16) for s in wide] == [(True, False), (False, True)]
+
+
+def test_few_positions_are_summed_up_in_an_exponent():
+    """The degree doubles with each, unless a logarithm is taken of the sum."""
+    x, order = Input("x", ("m", "n")), ("m", "n")
+    total = samples.total("n", Map(Fn.EXP, (x,)))
+    for inner, most in ((total, FEW_SUMMED), (Map(Fn.LOG, (total,)), WIDE)):
+        value = Map(Fn.EXP, (samples.mul(x, inner),))
+        program = Program("summed", (x,), (Store("out", order, None, value),))
+        sizes = {t.size["n"] for t in text_trials(program, whole(program))}
+        assert max(sizes) == most
+        assert min(sizes) == 1
