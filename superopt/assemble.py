@@ -127,7 +127,7 @@ def _attempt(
     executed = (*(str(f) for f in report.figures), *on_device)
     unseen = [r for r in done if r.winner and not r.winner.device]
     missing_runs = (*(("bf16 on this GPU",) if unseen else ()), *report.skipped)
-    missing_runs += () if read.solver else (NO_SOLVER,)
+    missing_runs += read.open if read.solver else (NO_SOLVER,)
     claims = replace(claims, laws=proofs.laws, executed=executed, not_executed=missing_runs)
     write_certificate(file, claims, (*proofs.questions, *read.questions))
     return file, done

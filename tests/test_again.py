@@ -12,6 +12,7 @@ from superopt.verify.readings import FileReading
 from superopt.verify.run.checks import Figure
 from superopt.verify.run.checks import FloatReport
 from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from tests import samples
@@ -55,7 +56,12 @@ def test_the_first_no_about_a_file_names_its_graph():
     assert _failed(READ, proofs, FloatReport(())) == (None, "nothing could be executed")
     at, why = _failed(READ, proofs, bad)
     assert (at, why.endswith("off")) == (0, True)
-    read = FileReading((*READ.claims, (("f_g1_k0: loads of x in bounds", Unknown("line 3")),)))
-    assert _failed(read, proofs, bad) == (1, "f_g1_k0: loads of x in bounds: unknown: line 3")
+    memory = "f_g1_k0: loads of x in bounds"
+    read = FileReading((*READ.claims, ((memory, Refuted((), "line 3")),)))
+    at, why = _failed(read, proofs, bad)
+    assert (at, why.startswith(memory)) == (1, True)
+    unknown = FileReading((*READ.claims, ((memory, Unknown("line 3")),)))
+    assert _failed(unknown, proofs, good) is None
+    assert unknown.open == (f"open, {memory}: unknown: line 3",)
     weak = FileReading(((("text equals spec", Sampled(1, -20.0)),),))
     assert _failed(weak, proofs, good)[0] == 0

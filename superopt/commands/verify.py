@@ -19,6 +19,7 @@ from superopt.errors import VERIFIED
 from superopt.examine import Evidence
 from superopt.verify.questions import SAT
 from superopt.verify.readings import NO_SOLVER
+from superopt.verify.readings import is_open
 from superopt.verify.readings import together
 from superopt.verify.solvers import Z3
 from superopt.verify.solvers import Asks
@@ -76,7 +77,7 @@ def _text(console: Console, kernel: Path, certificate: Certificate) -> bool:
 
 def _tell(console: Console, place: str, claims: Evidence) -> None:
     for claim, verdict in together(claims):
-        word = "" if accepted(verdict) else "FAILED: "
+        word = "" if accepted(verdict) else "open: " if is_open((claim, verdict)) else "FAILED: "
         console.print(f"{word}{place}{claim}: {spoken(verdict)}")
 
 

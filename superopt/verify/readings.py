@@ -30,8 +30,10 @@ from superopt.verify.source.load import read_text
 from superopt.verify.source.order import Seen
 from superopt.verify.source.order import read_order
 from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import accepted
+from superopt.verify.verdict import spoken
 
 Claim = tuple[str, Verdict]
 
@@ -55,13 +57,23 @@ class FileReading:
     solver: bool = True
 
     def wanting(self, log2_limit: float = LOG2_LIMIT) -> list[tuple[int, Claim]]:
-        """The claims without the evidence that they need, each with its graph."""
+        """The claims without the evidence that they need, each with its graph.
+
+        What is not known of the memory for all sizes is told (``is_open``) and refuses nothing:
+        at the sizes that were read and executed every access was checked.
+        """
         return [
             (graph, claim)
             for graph, found in enumerate(self.claims)
             for claim in found
-            if not accepted(claim[1], log2_limit)
+            if not accepted(claim[1], log2_limit) and not is_open(claim)
         ]
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What is not known of the memory, in words for reports."""
+        claims = [c for found in self.claims for c in found if is_open(c)]
+        return tuple(f"open, {claim}: {spoken(verdict)}" for claim, verdict in claims)
 
 
 def judge_text(
@@ -129,6 +141,11 @@ def judge_file(
 def of_memory(claim: str) -> bool:
     """Whether a claim is one of the symbolic reading: the file's function stands before it."""
     return ": " in claim
+
+
+def is_open(claim: Claim) -> bool:
+    """Whether a claim about memory for all sizes is neither proved nor refuted."""
+    return of_memory(claim[0]) and isinstance(claim[1], Unknown)
 
 
 def together(claims: Iterable[Claim]) -> Iterator[Claim]:
