@@ -8,14 +8,14 @@ import pytest
 
 from superopt.report.repairs import rows
 from superopt.verify.verdict import accepted
-from tests.specs.catalogue import ELSEWHERE
-from tests.specs.catalogue import ROWS
-from tests.specs.catalogue import SPECS
-from tests.specs.catalogue import UNSAID
-from tests.specs.catalogue import Pattern
-from tests.specs.catalogue import executed
-from tests.specs.catalogue import judged
-from tests.specs.catalogue import kernels
+from tests.catalogue import ELSEWHERE
+from tests.catalogue import ROWS
+from tests.catalogue import SPECS
+from tests.catalogue import UNSAID
+from tests.catalogue import Pattern
+from tests.catalogue import executed
+from tests.catalogue import judged
+from tests.catalogue import kernels
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,11 +23,11 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 from tests import samples
+from tests.catalogue import Pattern
+from tests.catalogue import kernels
 from tests.emit.cases import CASES
 from tests.emit.printed import Printed
 from tests.emit.printed import whole
-from tests.specs.catalogue import Pattern
-from tests.specs.catalogue import kernels
 from tests.verify.source.faults import FIELD
 from tests.verify.source.faults import ORDER
 from tests.verify.source.faults import SHORT

@@ -24,8 +24,8 @@ from superopt.verify.source.tiles import DTYPES
 from superopt.verify.source.tiles import Tile
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import accepted
-from tests.specs.catalogue import Pattern
-from tests.specs.catalogue import kernels
+from tests.catalogue import Pattern
+from tests.catalogue import kernels
 from tests.verify.source.ranking_text import TEXT
 
 ROWS, SIZE, END = 32, 16, 99

@@ -20,10 +20,10 @@ from superopt.verify.source.trials import WIDE
 from superopt.verify.source.trials import ranks_of
 from superopt.verify.source.trials import text_trials
 from tests import samples
+from tests.catalogue import Pattern
+from tests.catalogue import kernels
 from tests.emit.cases import CASES
 from tests.emit.printed import whole
-from tests.specs.catalogue import Pattern
-from tests.specs.catalogue import kernels
 
 
 def trials(name, graph=0):

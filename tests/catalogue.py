@@ -1,6 +1,6 @@
 """The catalogue of repairs: every row with the shipped specs that stand for it.
 
-``python -m tests.specs.catalogue [NAME...]`` judges, prints and executes the one-walk kernels of
+``python -m tests.catalogue [NAME...]`` judges, prints and executes the one-walk kernels of
 the rows (all of them take an hour), rolling and split, at small tiles, in fp32 and fp16, on
 ordinary and hostile inputs.
 """
@@ -29,7 +29,7 @@ from superopt.verify.field.trials import trials
 from superopt.verify.run.checks import check_floats
 from superopt.verify.verdict import Verdict
 
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = Path(__file__).parents[1] / "specs"
 BOTH, ROLLING = "rolling, split", "rolling"
 
 
