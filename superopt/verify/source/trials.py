@@ -46,6 +46,7 @@ MORE = 3  # candidates than there are ranks, and one for a remainder
 MANY = 5  # of a walked axis: more are several tiles for each part
 # Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong.
 UNEQUAL = {2: (6, 6), 4: (6, 12), 8: (12, 12)}
+FOLDED_MOST = 2  # folded axes, beside which others may be wide
 WIDE = 17  # more positions than any tile, and than the least one of a matrix unit
 NONE: Mapping[str, int] = MappingProxyType({})
 GROUP = 2  # rows of tiles that are numbered together, where a launch is
@@ -99,11 +100,14 @@ def text_trials(
     yield text_trial("single", graph, even(dict.fromkeys(axes, 1) | dict(program.fixed)), 2, 4)
     block_axes = [a for a in axes if a in walked or a in cut]
     wide = [a for a in whole if a not in costly and a not in dict(program.fixed)]
+    folded = {n.axis for n in topo([s.value for s in program.outputs]) if isinstance(n, Reduce)}
+
     for turn in (0, 1):
         order = block_axes[::-1] if turn else block_axes
         tile = {a: tuple(UNEQUAL)[i % len(UNEQUAL)] for i, a in enumerate(order)}
         some = sizes(2, 2, 1, 2) | {a: UNEQUAL[t][turn] for a, t in tile.items() if a not in costly}
-        some |= dict.fromkeys(wide[turn::2], WIDE)
+        if len(folded) <= FOLDED_MOST:  # the bound multiplies sums of sums out
+            some |= dict.fromkeys(wide[turn::2], WIDE)
         yield text_trial(f"unequal {turn}", graph, even(some | dict(program.fixed)), 2, 2, tile)
     for axis in (*walked, *cut[:1]):
         empty = sizes(2, 2, 1, 2) | {axis: 0}
