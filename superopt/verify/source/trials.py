@@ -46,6 +46,7 @@ MORE = 3  # candidates than there are ranks, and one for a remainder
 MANY = 5  # of a walked axis: more are several tiles for each part
 # Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong.
 UNEQUAL = {2: (6, 6), 4: (6, 12), 8: (12, 12)}
+FEW_EACH = 2  # positions of each folded axis where these are many
 FOLDED_MOST = 2  # folded axes, beside which others may be wide
 WIDE = 17  # more positions than any tile, and than the least one of a matrix unit
 NONE: Mapping[str, int] = MappingProxyType({})
@@ -75,6 +76,9 @@ def text_trials(
     lists = listed([s.value for s in program.outputs], program.fixed)
     costly |= dict.fromkeys(lists, RANKED)
 
+    folded = {n.axis for n in topo([s.value for s in program.outputs]) if isinstance(n, Reduce)}
+    if len(folded) > FOLDED_MOST:
+        costly |= dict.fromkeys(folded, FEW_EACH)
     rows = _workspace_rows(graph)
 
     def even(found: dict[str, int]) -> dict[str, int]:
@@ -87,6 +91,8 @@ def text_trials(
         found |= dict.fromkeys(cut[:-2], max(1, single - 1))  # many axes in tiles are many elements
         found |= {a: max(1, single - i % 2) if single > 1 else 1 for i, a in enumerate(lone)}
         found |= {a: inner + i % 2 for i, a in enumerate(whole)}
+        if len(folded) > FOLDED_MOST:
+            found |= {a: min(found[a], FEW_EACH) for a in folded if a in found}
         if longer:  # parts have more, too, where there are many
             found |= {a: n * (PARTS if many > MANY else 1) + MORE | 1 for a, n in lists.items()}
         return even(found | dict(program.fixed))
@@ -100,7 +106,6 @@ def text_trials(
     yield text_trial("single", graph, even(dict.fromkeys(axes, 1) | dict(program.fixed)), 2, 4)
     block_axes = [a for a in axes if a in walked or a in cut]
     wide = [a for a in whole if a not in costly and a not in dict(program.fixed)]
-    folded = {n.axis for n in topo([s.value for s in program.outputs]) if isinstance(n, Reduce)}
 
     for turn in (0, 1):
         order = block_axes[::-1] if turn else block_axes
