@@ -46,7 +46,7 @@ MORE = 3  # candidates than there are ranks, and one for a remainder
 MANY = 5  # of a walked axis: more are several tiles for each part
 # Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong.
 UNEQUAL = {2: (6, 6), 4: (6, 12), 8: (12, 12)}
-FEW_EACH = 2  # positions of each folded axis where these are many
+FEW_EACH = 2  # positions of each folded axis that is kept whole, where many axes are folded
 FOLDED_MOST = 2  # folded axes, beside which others may be wide
 WIDE = 17  # more positions than any tile, and than the least one of a matrix unit
 NONE: Mapping[str, int] = MappingProxyType({})
@@ -78,7 +78,7 @@ def text_trials(
 
     folded = {n.axis for n in topo([s.value for s in program.outputs]) if isinstance(n, Reduce)}
     if len(folded) > FOLDED_MOST:
-        costly |= dict.fromkeys(folded, FEW_EACH)
+        costly |= {a: min(FEW_MOVES, costly.get(a, FEW_MOVES)) for a in folded}
     rows = _workspace_rows(graph)
 
     def even(found: dict[str, int]) -> dict[str, int]:
@@ -92,7 +92,7 @@ def text_trials(
         found |= {a: max(1, single - i % 2) if single > 1 else 1 for i, a in enumerate(lone)}
         found |= {a: inner + i % 2 for i, a in enumerate(whole)}
         if len(folded) > FOLDED_MOST:
-            found |= {a: min(found[a], FEW_EACH) for a in folded if a in found}
+            found |= {a: min(found[a], FEW_EACH) for a in folded if a in whole}
         if longer:  # parts have more, too, where there are many
             found |= {a: n * (PARTS if many > MANY else 1) + MORE | 1 for a, n in lists.items()}
         return even(found | dict(program.fixed))
