@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import cache
 from random import Random
 
+from superopt.mutate.graph import changed_nodes
+from superopt.mutate.graph import others
 from superopt.repair.record import Repair
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
@@ -30,8 +32,6 @@ from tests.samples import add
 from tests.samples import mul
 from tests.samples import num
 from tests.samples import where
-from tests.verify.field.mutants import changed_nodes
-from tests.verify.field.mutants import others
 
 MINUS, ZERO, ONE, HALF = num(-1), num(0), num(1), num(Fraction(1, 2))
 

@@ -6,35 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from superopt.mutate.graph import OTHER
+from superopt.mutate.graph import changed_nodes
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Const
-from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
-from superopt.ugraph.node import Node
-from superopt.ugraph.node import Reduce
-from superopt.ugraph.node import Size
-from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
-from superopt.ugraph.scalar import Kind
-from superopt.ugraph.walk import substitute
-from superopt.ugraph.walk import topo
-
-OTHER = {
-    Fn.ADD: (Fn.SUB, Fn.MUL),
-    Fn.SUB: (Fn.ADD,),
-    Fn.MUL: (Fn.ADD, Fn.DIV),
-    Fn.DIV: (Fn.MUL,),
-    Fn.MAX: (Fn.MIN, Fn.ADD),
-    Fn.MIN: (Fn.MAX,),
-    Fn.EXP: (Fn.EXP2,),
-    Fn.RSQRT: (Fn.SQRT,),
-    Fn.LE: (Fn.LT,),
-    Fn.LT: (Fn.LE,),
-}
 
 Mutant = tuple[str, KernelGraph]
 
@@ -92,46 +73,3 @@ def _carries(carry: Carry) -> Iterator[tuple[str, Carry]]:
         for what, factor in changed_nodes(move.factor):
             moves = (*carry.moves[:i], replace(move, factor=factor), *carry.moves[i + 1 :])
             yield f"move: {what}", replace(carry, moves=moves)
-
-
-def changed_nodes(root: Node) -> Iterator[tuple[str, Node]]:
-    for node in topo([root]):
-        for what, other in others(node):
-            changed = substitute(root, {node: other})
-            if changed.axes == root.axes:
-                yield what, changed
-
-
-def others(node: Node) -> Iterator[tuple[str, Node]]:
-    one = Const(Fraction(1))
-    match node:
-        case Map():
-            yield from _functions(node)
-        case Reduce(fn=fn, axis=axis, arg=arg):
-            for other in OTHER.get(fn, ()):
-                if other.is_fold:
-                    yield f"fold {fn.symbol} -> {other.symbol}", Reduce(other, axis, arg)
-        case Const(value=Fraction() as value):
-            yield f"{value} -> {value + 1}", Const(value + 1)
-        case Index(axis=axis) | Size(axis=axis):
-            yield f"{type(node).__name__} {axis} + 1", Map(Fn.ADD, (node, one))
-        case State(carry=carry, over=over, old=old):
-            yield f"state {carry} {'new' if old else 'old'}", State(carry, over, not old)
-        case _:
-            pass
-
-
-def _functions(node: Map) -> Iterator[tuple[str, Node]]:
-    fn, args = node.fn, node.args
-    if fn is Fn.WHERE:
-        c, a, b = args
-        yield "where: always then", a
-        yield "where: always else", b
-        yield "where: arms swapped", Map(Fn.WHERE, (c, b, a))
-        return
-    for other in OTHER.get(fn, ()):
-        yield f"{fn.symbol} -> {other.symbol}", Map(other, args)
-    if len(args) == 2 and not fn.value.commutative:
-        yield f"{fn.symbol}: operands swapped", Map(fn, args[::-1])
-    if len(args) == 1 and args[0].kind is not Kind.BOOL:
-        yield f"{fn.symbol} dropped", args[0]
