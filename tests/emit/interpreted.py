@@ -309,6 +309,7 @@ SPECIAL: dict[str, list[Callable[[ModuleType, Printed], None]]] = {
     "decode": [nan_spreads],
     "functions": [huge, nan_spreads],
     "kinds": [operator],
+    "listing": [infinite, nan_spreads, operator, self_tests],
     "names": [operator, self_tests],
     "integers": [large],
     "scans": [nan_spreads],

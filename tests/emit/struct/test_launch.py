@@ -115,11 +115,11 @@ def test_types_of_descriptors_are_those_of_the_compiler(box):
 
 def test_roles_compile_without_spills_and_with_products_that_overlap(tmp_path: Path):
     graph = online(False)
-    text = emit(samples.attention(), [graph], [row(THREE, NARROW)], Header(""))
-    module = load(text, tmp_path / "roles.py")
+    program = replace(samples.attention(), name="roles_of_attention")
+    module = load(emit(program, [graph], [row(THREE, NARROW)], Header("")), tmp_path / "roles.py")
     (spec,) = launch_specs(graph, (THREE,), NARROW, "bf16")
     facts = facts_of(module, spec, "sm_90")  # it refuses what the assembler serialises
-    assert facts.function == "attention_g0_k0_roles3"
+    assert facts.function == "attention_g0_k0_roles3"  # after the graph, not the file
     assert facts.spill_bytes <= SPILL_BYTES_MOST
     assert facts.shared_bytes <= 227 * 1024
 
