@@ -70,7 +70,7 @@ def padded(
     v: Annotated[Tensor, "b h n e"],
     keep: Annotated[Tensor, "b n", "bool"],
 ) -> Annotated[Tensor, "b h m e"]:
-    """Keys of padding are hidden from every query; what they hold is finite."""
+    """Keys of padding are hidden from every query, whatever they and their values hold."""
     scores = (q * k).sum("d") * rsqrt(size("d"))
     return (softmax(where(keep, scores, -inf), "n") * v).sum("n")
 

@@ -1,4 +1,4 @@
-"""Other weights than those of a softmax: differences of two, gates, features, two in a row.
+"""Other weights than those of a softmax: differences of two, gates, one more, features, twice.
 
 Axes: b batch, h heads, m queries, n keys, d and e features of keys and of values, f random
 features.
@@ -14,6 +14,7 @@ from superopt import Scalar
 from superopt import Tensor
 from superopt import exp
 from superopt import log
+from superopt import maximum
 from superopt import rsqrt
 from superopt import sigmoid
 from superopt import size
@@ -39,6 +40,12 @@ def differential_reference(q1, k1, q2, k2, v, share):
 def sigmoid_attention_reference(q, k, v):
     scores = torch_scores(q, k)
     return torch.special.expit(scores - math.log(scores.shape[-1])) @ v
+
+
+def off_by_one_reference(q, k, v):
+    scores = torch_scores(q, k)
+    further = torch.zeros_like(scores[..., :1])
+    return torch.softmax(torch.cat([scores, further], dim=-1), dim=-1)[..., :-1] @ v
 
 
 def random_features_reference(u, v):
@@ -81,6 +88,19 @@ def sigmoid_attention(
     """Every key is weighted by itself: nothing has to be repaired."""
     weights = sigmoid((q * k).sum("d") * rsqrt(size("d")) - log(size("n")))
     return (weights * v).sum("n")
+
+
+@spec(cases=CASES, dtype="bf16", reference=off_by_one_reference)
+def off_by_one(
+    q: Annotated[Tensor, "b h m d"],
+    k: Annotated[Tensor, "b h n d"],
+    v: Annotated[Tensor, "b h n e"],
+) -> Annotated[Tensor, "b h m e"]:
+    """One is added below, as if a key had the score 0 and no value: a row may attend to nothing."""
+    scores = (q * k).sum("d") * rsqrt(size("d"))
+    largest = maximum(scores.max("n"), 0)
+    weights = exp(scores - largest)
+    return (weights / (weights.sum("n") + exp(-largest)) * v).sum("n")
 
 
 @spec(

@@ -34,9 +34,11 @@ from superopt.run import Stage
 from superopt.run import best
 from superopt.search.configs import ladders
 from superopt.source import Facts
+from superopt.tune.printed import has_roles
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.readings import NO_SOLVER
+from superopt.verify.readings import ROLES
 from superopt.verify.readings import FileReading
 from superopt.verify.readings import of_memory
 from superopt.verify.run.checks import FloatReport
@@ -154,7 +156,7 @@ def _read(result: CaseRun, graphs: Sequence[KernelGraph], read: FileReading) -> 
     winner = result.winner
     if winner is None:
         return result
-    kept = {c: v for c, v in winner.evidence if not of_memory(c)}
+    kept = {c: v for c, v in winner.evidence if not of_memory(c) and not c.startswith(ROLES)}
     evidence = kept | dict(read.claims[graphs.index(winner.graph)])
     skipped = winner.skipped if read.solver else (*winner.skipped, NO_SOLVER)
     return _with(result, replace(winner, evidence=tuple(evidence.items()), skipped=skipped))
@@ -197,7 +199,9 @@ def _other_targets(
     """Rows and facts of a winner for ``architectures``; and what could not be had."""
     winner, case = result.winner, result.case
     assert winner is not None
-    others = [a for a in architectures if a != examiner.device.arch]
+    # Where a winner's roles cannot run, its plain function does, with a Config of its own.
+    roles = has_roles(winner.configs)
+    others = [a for a in architectures if a != examiner.device.arch or roles]
     with ThreadPoolExecutor(max(1, len(others))) as threads:
         fitted = list(
             threads.map(
@@ -223,7 +227,8 @@ def _fitting(
         found = ladders(graph, case.sizes, case.storage, device, case.tf32)
     except DoesNotFit as error:
         return Fitted((), why=str(error))
-    return fit(examiner.compiler, file, graph, found, case, device, index, examiner.compiled)
+    plain = [tuple(rung for rung in ladder if not has_roles(rung)) for ladder in found]
+    return fit(examiner.compiler, file, graph, plain, case, device, index, examiner.compiled)
 
 
 def _with(result: CaseRun, winner: Candidate) -> CaseRun:

@@ -222,6 +222,27 @@ def mutate(
 
 
 @app.command()
+def merge(
+    target: Annotated[str, typer.Argument(metavar="FILE:FUNCTION", help="A spec.")],
+    axis: Annotated[
+        str, typer.Option(help="The axis that is cut into parts (default: the only possible one).")
+    ] = "",
+    parts: Annotated[int, typer.Option(min=1, help="Parts of the cases that are written.")] = 8,
+    pair: Annotated[
+        bool, typer.Option("--pair", help="Two parts, each in tensors of its own.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(readable=False, help="A file (default: to the output).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the points at which it is judged.")] = 0,
+) -> None:
+    """Derive how finished results of parts of an axis are joined, and write that as a spec."""
+    from superopt.commands.merge import run_merge
+
+    raise typer.Exit(run_merge(target, axis, None if pair else parts, out, seed))
+
+
+@app.command()
 def prove() -> None:
     """Prove every law again."""
     from superopt.commands.prove import run_prove

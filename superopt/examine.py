@@ -18,14 +18,17 @@ from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
+from superopt.fitting import Fitted
 from superopt.fitting import Known
 from superopt.fitting import fit
 from superopt.repair.record import Repair
 from superopt.repair.record import words
 from superopt.run import Candidate
 from superopt.run import Stage
+from superopt.search.configs import Ladder
 from superopt.search.kernel import Repaired
 from superopt.search.outcome import Built
+from superopt.tune.printed import has_roles
 from superopt.tune.printed import text_of
 from superopt.ugraph.described import described
 from superopt.ugraph.levels import Config
@@ -34,6 +37,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.names import Names
 from superopt.ugraph.split import launches
 from superopt.ugraph.text import digest
+from superopt.verify.readings import judge_roles
 from superopt.verify.readings import judge_text
 from superopt.verify.run.checks import FloatReport
 from superopt.verify.run.checks import check_floats
@@ -119,8 +123,8 @@ class Examiner:
         described = any(c.descriptors for rungs in ladders for rung in rungs for c in rung)
         file = self.directory / f"{program.name}_{proved.digest[:12]}.py"
         try:
-            row = row_of(case, 0, proved.configs, self.device.arch)
-            file.write_text(emit(program, [proved.graph], [row], Header(), described))
+            rows = [row_of(case, 0, one, self.device.arch) for one in asked(ladders)]
+            file.write_text(emit(program, [proved.graph], rows, Header(), described))
             text = text_of(program, proved.graph, case)
             with ThreadPoolExecutor(2) as threads:
                 reading = threads.submit(self._read, program, proved.graph, text)
@@ -137,6 +141,8 @@ class Examiner:
                 floats = self._executed(file, proved, case, described)
                 fitted = fitting.result()
                 read = reading.result()
+                fitted, told = self._with_roles(program, proved, case, ladders, file, fitted)
+                read = (*read, *told)
         except NotEmittable as error:
             return replace(proved, stage=Stage.REFUSED, why=f"emit: {error}")
         done = replace(
@@ -166,6 +172,34 @@ class Examiner:
             read = read_text(text, program.name)
             self._readings[key] = judge_text(read, program, graph, 0, twins, self.seed)
         return self._readings[key]
+
+    def _with_roles(
+        self,
+        program: Program,
+        proved: Candidate,
+        case: Case,
+        ladders: Sequence[Ladder],
+        file: Path,
+        fitted: Fitted,
+    ) -> tuple[Fitted, Evidence]:
+        """``fitted`` if its roles are read and hold (with that claim), or has none; else the
+        Configs without roles."""
+        configs = fitted.configs
+        if not has_roles(configs):
+            return fitted, ()
+        text = text_of(program, proved.graph, case, configs)
+        key = body_digest(text)
+        if key not in self._readings:
+            read = read_text(text, program.name)
+            self._readings[key] = (judge_roles(read, program, proved.graph, configs, 0, self.seed),)
+        ((claim, verdict),) = self._readings[key]
+        if accepted(verdict):
+            return fitted, ((claim, verdict),)
+        plain = [tuple(rung for rung in ladder if not has_roles(rung)) for ladder in ladders]
+        again = fit(
+            self.compiler, file, proved.graph, plain, case, self.device, known=self.compiled
+        )
+        return again, ()
 
     def _executed(self, file: Path, proved: Candidate, case: Case, described: bool) -> FloatReport:
         """The float checks of a candidate, once for all cases that ask the same of it.
@@ -218,6 +252,15 @@ def in_words(text: str, names: Names) -> str:
     """``text`` with canonical names replaced by the user's."""
     known = {**names.axes, **names.tensors}
     return re.sub(r"(?<![A-Za-z0-9])[at]\d+\b", lambda m: known.get(m[0], m[0]), text)
+
+
+def asked(ladders: Sequence[Ladder]) -> list[tuple[Config, ...]]:
+    """The Configs of all launches, rung by rung: those of the first one, and all with roles."""
+    found = []
+    for number in range(max(map(len, ladders))):
+        rungs = [ladder[min(number, len(ladder) - 1)] for ladder in ladders]
+        found.append(tuple(c for rung in rungs for c in rung))
+    return [c for n, c in enumerate(dict.fromkeys(found)) if n == 0 or has_roles(c)]
 
 
 def row_of(case: Case, graph: int, configs: tuple[Config, ...], arch: str) -> Row:

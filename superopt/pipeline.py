@@ -300,7 +300,7 @@ class _CaseSearch:
             return
         self.listener.stage("tuning on the device")
         program = self.examiner.names.back(self.examiner.program)
-        job = job_of(program, result)
+        job = job_of(program, result, self.device)
         self.tuned = session.tune(job, cases, self.examiner.compiler, directory, self.listener)
         done = with_times(result, self.tuned, session.machine)
         self.untimed = done.untimed

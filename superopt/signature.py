@@ -31,7 +31,7 @@ FILE_NAMES = frozenset(
     TensorDescriptor _descriptors _old _rounded _round_to _round_to_bf16
     _best _keys _nobody _among _ranked
     gluon gl fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait SharedDescriptor
-    _shared_descriptors _room GLUON_DTYPES
+    _without_roles _instead _shared_descriptors _room GLUON_DTYPES TAKEN
     _dependent""".split()  # noqa: SIM905
 )
 

@@ -16,6 +16,7 @@ from superopt.run import best
 from superopt.search.configs import options
 from superopt.search.configs import spread
 from superopt.search.dependent import dependent_choices
+from superopt.search.schedules import rescheduled
 from superopt.tune.outcome import Measured
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import Machine
@@ -26,8 +27,10 @@ from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import Timing
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
+from superopt.ugraph.split import launches
 
 POINTS = 200  # of a structure
+SCHEDULED = 2  # points of a structure that are tried with other schedules
 BEHIND = 20  # times as many ways of each kernel are looked at
 
 
@@ -44,21 +47,42 @@ def space_of(
     except DoesNotFit:
         return ()
     choices = dependent_choices(spread(lists, most), device, most)
-    return tuple(Point(launches, us) for us, launches in choices)
+    return tuple(Point(chosen, us) for us, chosen in choices)
 
 
-def job_of(program: Program, result: CaseRun) -> Job:
+def job_of(program: Program, result: CaseRun, device: Device) -> Job:
     """What is tuned of a case: its verified candidates, in the order of the model.
 
-    The Configs that were verified come first in each space.
+    The Configs that were verified come first in each space, and the best ones with roles are
+    followed by themselves with other schedules.
     """
     return Job(
         program,
         result.case,
         tuple(
-            Structure(c.digest, c.graph, _points(c), c.text) for c in result.candidates if c.holds
+            Structure(c.digest, c.graph, _scheduled(c, result.case, device), c.text)
+            for c in result.candidates
+            if c.holds
         ),
     )
+
+
+def _scheduled(candidate: Candidate, case: Case, device: Device) -> tuple[Point, ...]:
+    points = _points(candidate)
+    found: list[Point] = []
+    left = SCHEDULED
+    for point in points:
+        found.append(point)
+        number = next((n for n, c in enumerate(point.launches) if c.consumers), None)
+        plain = number is not None and not point.launches[number].kind
+        if number is None or not plain or not left:
+            continue
+        left -= 1
+        run, config = launches(candidate.graph)[number], point.launches[number]
+        for one in rescheduled(run, config, case.storage, device):
+            chosen = (*point.launches[:number], one, *point.launches[number + 1 :])
+            found.append(Point(chosen, point.model_us))
+    return tuple(found)
 
 
 def _points(candidate: Candidate) -> tuple[Point, ...]:

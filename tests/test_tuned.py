@@ -70,11 +70,11 @@ def test_a_job_has_the_verified_structures_and_begins_with_what_was_verified():
     result = replace(
         RESULT, candidates=(replace(ONE, space=(other, A, B)), replace(TWO, stage=Stage.REFUSED))
     )
-    (structure,) = job_of(samples.row_softmax(), result).structures
+    (structure,) = job_of(samples.row_softmax(), result, target("h200")).structures
     assert structure.digest == "a"
     assert structure.points == (A, other, B)
     without = replace(RESULT, candidates=(replace(ONE, space=()),))
-    (structure,) = job_of(samples.row_softmax(), without).structures
+    (structure,) = job_of(samples.row_softmax(), without, target("h200")).structures
     assert structure.points == (Point(A.launches, ONE.model_us),)
 
 

@@ -213,7 +213,7 @@ def _tuned(
                     progress.say(f"candidate {c.digest[:SHOWN]} is not timed: {c.why}")
         progress.stage("tuning on the device")
         left = len(chosen) - len(tuned)
-        job = job_of(program, result)
+        job = job_of(program, result, session.device)
         found = session.tune(job, left, examiner.compiler, examiner.directory, progress)
         tuned.append(found)
         progress.say(f"{run.name} / {result.case.name}: {in_a_line(found)}")

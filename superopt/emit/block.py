@@ -32,6 +32,8 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.scans import running
+from superopt.ugraph.unseen import joint
+from superopt.ugraph.unseen import unseen
 from superopt.ugraph.walk import topo
 
 
@@ -76,6 +78,7 @@ class _Block:
         frame.programs()
         for found in lanes(self.block):
             frame.narrow(found.axis, *self.ranges.lanes(found))
+        self.values.unseen = unseen(self.block)
         for walk in self.block.walks:
             self._walk(walk)
         for store in self.block.stores:
@@ -166,6 +169,8 @@ class _Block:
         if lanes is not None and not segment.clear:
             frame.narrow(walk.axis, *lanes)
         values.enter(taken)
+        outside = values.unseen
+        values.unseen = joint(outside, unseen(self.block, taken))
         body = frame.here
         head = self._head(walk, segment, first, body)
         for inner in taken.inner:
@@ -184,6 +189,7 @@ class _Block:
             body.line(line)
         frame.end()
         values.leave()
+        values.unseen = outside
         lines = frame.here
         with lines.block(f"if not {segment.unless}:") if segment.unless else nullcontext():
             lines.line(head)

@@ -47,6 +47,7 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.unseen import Unseen
 
 MOST = 4  # an expression of more operations gets a variable
 COMPARISONS = (Fn.LT, Fn.LE, Fn.EQ)
@@ -59,6 +60,7 @@ class Expressions(Scopes):
     def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
         super().__init__(frame, roots)
         self._printing: list[int] = []  # inside how many walks the values in the making belong
+        self.unseen: Unseen = {}  # where tensors that are loaded from here on are hidden
 
     def value(self, node: Node) -> Value:
         """``node`` as an expression of its own kind (floats in fp32)."""
@@ -197,7 +199,9 @@ class Expressions(Scopes):
         if tensor.described:
             return Value(descriptor.load(frame, tensor, dims), dims, node.kind)
         address = self.address(node, node.order, node.dtype, written=False)
-        mask = f", mask={inside}, other=0" if (inside := frame.mask(dims)) else ""
+        exist = [inside] if (inside := frame.mask(dims)) else []
+        exist += [frame.along(self.value(m), dims) for m in self.unseen.get(node, ())]
+        mask = f", mask={' & '.join(exist)}, other=0" if exist else ""
         if mask and tensor.dtype not in ("int8", "int16", "int32", "int64", "bool"):
             mask += ".0"
         return Value(f"tl.load({address}{mask})", dims, node.kind)

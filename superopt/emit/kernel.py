@@ -101,7 +101,8 @@ class StructKernel:
     ``kernel``: the entry, with its text and that of the roles. ``slots``: the constexprs of rings
     with their capacity. ``rows``, ``consumers``: the grid axis that consumers split; a program has
     ``consumers`` tiles of it. ``moving``: the tensors that come through rings. ``least``: with
-    fewer slots its roles would wait for ever.
+    fewer slots its roles would wait for ever. ``kind``: what tells it from others with as many
+    consumers (``Config.kind``).
     """
 
     kernel: Kernel
@@ -110,3 +111,4 @@ class StructKernel:
     consumers: int
     moving: tuple[str, ...] = ()
     least: int = 2
+    kind: str = ""

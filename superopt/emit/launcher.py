@@ -145,13 +145,17 @@ class _Runner:
         self, index: int, kernel: Kernel, tiles: dict[str, str], extents: dict[str, str]
     ) -> None:
         """A launch that may have roles; they take descriptors of all that they can."""
-        out, made = self.out, self.names.fresh("shared")
-        boxes = struct.boxes(kernel.roles[0], self.memory, tiles)
-        least = max(r.least for r in kernel.roles)
-        out.line(f"{made} = _shared_descriptors(launch, case, {least}, {', '.join(boxes)})")
+        out, boxes, why = self.out, self.names.fresh("boxes"), self.names.fresh("why")
+        described = struct.boxes(kernel.roles[0], self.memory, tiles)
+        out.line(f"{boxes} = ({', '.join(described)},)")
+        fewest = ", ".join(f'({r.consumers}, "{r.kind}"): {r.least}' for r in kernel.roles)
+        out.line(f"{why} = _without_roles(launch, case, {{{fewest}}}, {boxes})")
+        out.line(f'TAKEN["{kernel.name}"] = {why}')
         for number, roles in enumerate(kernel.roles):
-            word = "elif" if number else "if"
-            with out.block(f"{word} {made} and launch.consumers == {roles.consumers}:"):
+            word, made = "elif" if number else "if", self.names.fresh("shared")
+            asked = f'launch.consumers == {roles.consumers} and launch.roles == "{roles.kind}"'
+            with out.block(f"{word} not {why} and {asked}:"):
+                out.line(f"{made} = _shared_descriptors({boxes})")
                 whole = tiles | {roles.rows: f"{tiles[roles.rows]} * {roles.consumers}"}
                 self._programs(kernel, whole, extents)
                 memory = descriptor.numbered(roles.kernel, made, self.memory)
@@ -163,6 +167,9 @@ class _Runner:
                     out.line(f"    {slots}, num_warps=4,")
                     out.line(")")
         with out.block("else:"):
+            out.line(f"launch = _instead(plan, {index})")
+            for tile in (t for t in kernel.tiles if not t.whole):
+                out.line(f'{tiles[tile.axis]} = launch.tiles["{tile.axis}"]')
             self._plain(index, kernel, tiles, extents)
 
     def _programs(self, kernel: Kernel, tiles: dict[str, str], extents: dict[str, str]) -> None:

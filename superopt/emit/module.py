@@ -230,6 +230,7 @@ def _plans(rows: Sequence[Row]) -> str:
             numbers += f", group={config.group}" if config.group != 1 else ""
             numbers += ", dependent=True" if config.dependent else ""
             numbers += f", consumers={config.consumers}" if config.consumers else ""
+            numbers += f', roles="{config.kind}"' if config.kind else ""
             lines.append(f"            Launch({{{tiles}}}, {numbers}),")
         lines += ["        ),", f"        {{{sizes}}},"]
         lines += [f'        dtype="{row.dtype}",', f"        tf32={row.tf32},"]

@@ -13,6 +13,7 @@ from superopt.mutate.reasons import LAUNCH
 from superopt.mutate.reasons import NAN
 from superopt.mutate.reasons import NOTHING
 from superopt.mutate.reasons import NUMBERED
+from superopt.mutate.reasons import TIMING
 from superopt.mutate.reasons import UNREAD
 from superopt.mutate.reasons import Try
 from superopt.mutate.reasons import around
@@ -20,6 +21,8 @@ from superopt.mutate.source import Site
 from superopt.mutate.source import SourceMutant
 from superopt.mutate.source import replaced
 from superopt.ugraph.split import launches
+
+LEADING = "tl.extra.cuda.gdc_launch_dependents"
 
 
 def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
@@ -39,6 +42,13 @@ def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
             for part in ast.walk(value):
                 if isinstance(part, ast.Constant):
                     yield from numbers_of(subject, around(site, part))
+        case ast.stmt() as node if _calls(node) == {LEADING} and mutant.after == "pass":
+            yield TIMING, [mutant.text, replaced(text, site, f"{LEADING}()")]
+
+
+def _calls(node: ast.stmt) -> set[str]:
+    """The names of the functions that are called in a statement."""
+    return {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
 
 
 def numbers_of(subject: Subject, site: Site) -> Iterator[Try]:

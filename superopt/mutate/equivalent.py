@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from superopt.mutate.assigned import assigned
 from superopt.mutate.assigned import numbered
 from superopt.mutate.assigned import numbers_of
+from superopt.mutate.converted import converted
+from superopt.mutate.enclosing import enclosing
 from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.outcome import Subject
 from superopt.mutate.probe import never
@@ -20,7 +22,6 @@ from superopt.mutate.probe import never_true
 from superopt.mutate.reasons import ANY
 from superopt.mutate.reasons import ANYWHERE
 from superopt.mutate.reasons import APART
-from superopt.mutate.reasons import CONVERTED
 from superopt.mutate.reasons import EITHER
 from superopt.mutate.reasons import FURTHER
 from superopt.mutate.reasons import MEMORY
@@ -34,7 +35,6 @@ from superopt.mutate.reasons import VALUE
 from superopt.mutate.reasons import VALUES
 from superopt.mutate.reasons import WHEN
 from superopt.mutate.reasons import Try
-from superopt.mutate.reasons import around
 from superopt.mutate.reasons import span
 from superopt.mutate.reasons import with_any
 from superopt.mutate.source import STATEMENT
@@ -55,18 +55,21 @@ def explained(subject: Subject, mutant: SourceMutant) -> str:
         return ""
     if mutant.site.compiled and never(subject, mutant):
         return SAME
-    if isinstance(mutant.site.node, ast.BinOp | ast.Call) and _further(subject, mutant):
-        return FURTHER
+    for seen in (mutant, *enclosing(subject, mutant)):
+        if isinstance(seen.site.node, ast.BinOp | ast.Call) and _further(subject, seen):
+            return FURTHER
     return WHEN if _asks(subject, mutant) and subject.judged(mutant.text).by == SURVIVED else ""
 
 
 def _further(subject: Subject, mutant: SourceMutant) -> bool:
     """Whether the number moves to a side, for all sizes, to which it may move further."""
+    if not mutant.site.compiled:
+        return False
     text, a, b = subject.text.text, mutant.before, mutant.after
     for sign, beyond in (("-", ">"), ("+", "<")):
         texts = [replaced(text, mutant.site, f"(({a}) {sign} {n})") for n in NUMBERS]
         if all(subject.in_field(t).by == SURVIVED for t in texts):
-            return mutant.site.compiled and never_true(subject, mutant, f"({b}) {beyond} ({a})")
+            return never_true(subject, mutant, f"({b}) {beyond} ({a})")
     return False
 
 
@@ -92,11 +95,14 @@ def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
                 yield from _choice(text, mutant, condition, yes, no)
         yield from _undefined(subject, mutant)
         if mutant.kind == CAST:  # which is the identity for these readings
-            yield from _converted(subject, mutant)
+            yield from converted(subject, mutant)
         else:
-            for before, after, outer in _around(subject, mutant):
+            for seen in (mutant, *filter(_chooses, enclosing(subject, mutant))):
+                before, after = seen.before, seen.after
                 both = f"tl.where(({before}) == ({after}), {before}, {NAN})"
-                yield APART, [replaced(text, outer, both)]
+                yield APART, [replaced(text, seen.site, both)]
+        for seen in filter(_is_condition, enclosing(subject, mutant)):
+            yield EITHER, [replaced(text, seen.site, word) for word in ("True", "False")]
 
 
 def _plain(subject: Subject, site: Site, node: ast.expr) -> Iterator[Try]:
@@ -150,16 +156,18 @@ def _choice(
         yield reason, [with_any(replaced(text, mutant.site, where))]
 
 
-def _around(subject: Subject, mutant: SourceMutant) -> Iterator[tuple[str, str, Site]]:
-    """The expression, and the choices and loads around it: before, after, and where."""
-    site, text = mutant.site, subject.text.text
-    yield mutant.before, mutant.after, site
-    for node in ast.walk(subject.text.tree):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="where" | "load")) if _inside(site, node):
-                outer = around(site, node)
-                changed = _part(mutant.text, text, outer)
-                yield ast.unparse(node), ast.unparse(ast.parse(changed, mode="eval")), outer
+def _chooses(seen: SourceMutant) -> bool:
+    """Whether it is a choice or a load."""
+    match seen.site.node:
+        case ast.Call(func=ast.Attribute(attr="where" | "load")):
+            return True
+        case _:
+            return False
+
+
+def _is_condition(seen: SourceMutant) -> bool:
+    """Whether it can only be true or false."""
+    return isinstance(seen.site.node, ast.Compare | ast.BoolOp)
 
 
 def _undefined(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
@@ -170,40 +178,6 @@ def _undefined(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
                 if ast.unparse(other) == "math.nan":
                     both = f"({mutant.before}) and ({mutant.after})"
                     yield APART, [replaced(subject.text.text, mutant.site, both)]
-
-
-def _converted(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
-    """The operator around a cast and around what is cast, as what a loop carries: of one type."""
-    text, site = subject.text.text, mutant.site
-    lines, at = text.splitlines(keepends=True), site.statement - 1
-    margin = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-    for node in ast.walk(subject.text.tree):
-        match node:
-            case ast.BinOp(left=left, right=right) if site.node in (left, right):
-                changed = ast.parse(_part(mutant.text, text, around(site, node)), mode="eval")
-                probe = [f"kept = {ast.unparse(node)}", "for turn in range(0, 1):"]
-                probe.append(f"    kept = {ast.unparse(changed)}")
-                before = [f"{margin}{line}\n" for line in probe]
-                if not mutant.after.endswith(")"):  # a cast to fewer bits loses digits before that
-                    yield CONVERTED, ["".join([*lines[:at], *before, *lines[at:]])]
-
-
-def _inside(site: Site, node: ast.expr) -> bool:
-    first, last = span(node)
-    return (first, last) != (site.first, site.last) and first <= site.first and site.last <= last
-
-
-def _part(changed: str, text: str, outer: Site) -> str:
-    """What stands in a changed text where ``outer`` is in the old one."""
-    start = _offset(text, outer.first)
-    behind = len(text.encode()) - _offset(text, outer.last)
-    whole = changed.encode()
-    return whole[start : len(whole) - behind].decode()
-
-
-def _offset(text: str, at: tuple[int, int]) -> int:
-    lines = text.splitlines(keepends=True)[: at[0] - 1]
-    return sum(len(line.encode()) for line in lines) + at[1]
 
 
 def _is_indexed(subject: Subject, site: Site) -> bool:

@@ -19,6 +19,7 @@ VALUE = "any of the numbers " + ", ".join(VALUES) + " may stand in its place"
 NUMBER = "any of the numbers " + ", ".join(map(str, NUMBERS)) + " may stand in its place"
 EITHER = "either truth value may stand in its place"
 CONVERTED = "the operator around it converts to the same type"
+WIDENED = "a float is converted where it is computed with, and nothing is in fewer bits"
 UNREAD = "its value is never read"
 APART = "nothing depends on it where the two differ: NaN there"
 ANYWHERE = "any number may stand in its place where the two differ"
@@ -26,9 +27,15 @@ AGAIN = "done again it gives the same value"
 NUMBERED = "programs may be numbered in another order"
 FURTHER = "a further number may stand in place of the other one"
 LAUNCH = "the numbers of any launch of the plan may stand in its place"
+TIMING = "it says when the next launch may begin, which waits for the end of this one"
 WHEN = "it is launched if and only if there are programs, for all sizes"
 SAME = "the two are equal for all sizes"
-MEMORY = (NUMBER, EITHER, LAUNCH)  # those that are about positions, too: all readings are asked
+MEMORY = (
+    NUMBER,
+    EITHER,
+    LAUNCH,
+    TIMING,
+)  # those that are about positions, too: all readings are asked
 
 Try = tuple[str, Sequence[str]]  # a reason, and the texts that must all pass
 

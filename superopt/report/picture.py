@@ -8,6 +8,7 @@ Colours are the page's.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -33,11 +34,17 @@ class _Page:
 def picture(graph: KernelGraph) -> str:
     """The picture as one ``<svg>`` element that needs nothing else."""
     found = boxes(graph)
-    gutter = max(len(name) for b in found for name in _names(b)) * LETTER + ARROW + 2 * PAD
+    return drawn(found, f"Picture of {graph.name}: {len(found)} kernels")
+
+
+def drawn(found: Sequence[Box], title: str) -> str:
+    """``found``, one below the other, as one ``<svg>`` element that is called ``title``."""
+    longest = max(len(name) for b in found for name in _names(b))
+    gutter = longest * LETTER + ARROW + 2 * PAD
     right = gutter + max(map(_width, found))
     page = _Page(gutter, right, right + gutter)
     height = sum(_height(b) + 2 * PAD for b in found)
-    label = escape(f"Picture of {graph.name}: {len(found)} kernels")
+    label = escape(title)
     parts = [
         f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" '
         f'viewBox="0 0 {page.width:.0f} {height:.0f}" width="{page.width:.0f}" '

@@ -12,6 +12,7 @@ from superopt.report.evidence import assumed
 from superopt.report.evidence import measured
 from superopt.report.evidence import winners
 from superopt.report.measured import cell
+from superopt.report.roles import told as said_of_roles
 from superopt.report.told import HOW_TO_READ
 from superopt.report.told import repairs_of
 from superopt.report.told import step
@@ -65,6 +66,7 @@ def graphs(run: Run) -> Iterator[str]:
         yield from _executions(winner)
         own = [(c.case.name, c.winner) for c in run.cases if c.winner and c.case.name in names]
         yield from folded(tables.compiled(own))
+        yield from _roles(run, names)
         if winner.why:
             yield f"Note: {cell(winner.why)}"
             yield ""
@@ -72,6 +74,19 @@ def graphs(run: Run) -> Iterator[str]:
         yield show(winner.graph).rstrip()
         yield "```"
         yield ""
+
+
+def _roles(run: Run, names: tuple[str, ...]) -> Iterator[str]:
+    """What warps do, of the cases ``names``; those of which the same is said together."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for one in run.cases:
+        if one.winner and one.case.name in names:
+            lines = tuple(said_of_roles(one.winner, one.case, run.target))
+            found.setdefault(lines, []).append(one.case.name)
+    for lines, cases in found.items():
+        yield f"Roles of warps ({', '.join(cases)}):"
+        yield ""
+        yield from ("```", *lines, "```", "")
 
 
 def folded(table: tables.Table, most: int = LONG) -> Iterator[str]:

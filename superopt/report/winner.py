@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,10 @@ from superopt.report.errors import errors
 from superopt.report.evidence import winners
 from superopt.report.figure import Shown
 from superopt.report.figure import shown
+from superopt.report.picture import drawn
 from superopt.report.picture import picture
+from superopt.report.roles import roles_of
+from superopt.report.roles import thread_boxes
 from superopt.report.told import Law
 from superopt.report.told import Told
 from superopt.report.told import repairs_of
@@ -30,6 +34,7 @@ class Winner:
     digest: str
     cases: str
     picture: Shown
+    roles: tuple[Shown, ...]
     laws: tuple[Law, ...]
     repairs: tuple[Told, ...]
     errors: Shown | None
@@ -54,12 +59,33 @@ def _winner(run: Run, winner: Candidate, names: tuple[str, ...]) -> Winner:
             "values of states (guards) are left out here; the text of the graph has them.",
             _markup(picture(winner.graph)),
         ),
+        tuple(_roles(run, names)),
         tuple(map(step, winner.derivation)),
         repairs_of(winner),
         _errors(winner),
         (tables.compared(winner), tables.compiled(own)),
         show(winner.graph).rstrip(),
     )
+
+
+def _roles(run: Run, names: tuple[str, ...]) -> Iterator[Shown]:
+    """Pictures of the launches with roles."""
+    known: dict[str, None] = {}
+    for one in run.cases:
+        for roles in (
+            roles_of(one.winner, one.case) if one.winner and one.case.name in names else ()
+        ):
+            title = f"Roles of launch {roles.launch} ({one.case.name})"
+            svg = drawn(thread_boxes(roles), title)
+            if svg.partition(title)[2] in known:
+                continue
+            known[svg.partition(title)[2]] = None
+            yield Shown(
+                title,
+                "The warps of one program: the producer fills rings of slots, consumers do what "
+                "stands in their box in this order; [-1] is for the iteration before.",
+                _markup(svg),
+            )
 
 
 def _errors(winner: Candidate) -> Shown | None:

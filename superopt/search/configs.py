@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import inf
 from math import prod
@@ -13,16 +12,20 @@ from math import prod
 from superopt.device import Device
 from superopt.errors import DoesNotFit
 from superopt.search.descriptors import described_configs
-from superopt.search.footprint import Footprint
 from superopt.search.footprint import footprint
 from superopt.search.grouped import grouped_configs
 from superopt.search.hazards import miscompiled
 from superopt.search.hazards import racing
 from superopt.search.model import Launch
 from superopt.search.model import operand
+from superopt.search.option import Option
+from superopt.search.option import by_time
+from superopt.search.option import together
+from superopt.search.roles import Place
+from superopt.search.roles import distinct
+from superopt.search.roles import role_options
 from superopt.ugraph.contraction import LEAST
 from superopt.ugraph.cost import Counter
-from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
@@ -50,32 +53,11 @@ STAGES = (1, 2, 3, 4)  # only loads of matrix products are pipelined
 COARSE = 2  # tiles of several axes without a matrix product are powers of 4: they decide less
 PER_LAUNCH = 12  # ways to launch one kernel that are kept
 RUNGS = 4  # of a ladder
-LEAN = 64  # registers below which nothing spills
 VARIED = 50  # ways at the top, at most, that are also tried in other variants
 DESCRIBED = 4  # of the ways kept, one in so many is also tried in other ways
-SMALLER = 0.8  # registers of a rung, at most, for each of the rung before
 LEAST_PARTS = 2
 ELSEWHERE = 0.3  # of the ways that are measured, those that are not the model's best
 HOPELESS = 3.0  # times the model's best: not measured
-
-
-@dataclass(frozen=True)
-class Option:
-    """A way to launch one kernel: Configs of its launches, ``us`` in all, and per launch the
-    model's times (``Launch.times``), the counts and what one program occupies."""
-
-    us: float
-    configs: tuple[Config, ...]
-    times: tuple[dict[str, float], ...]
-    costs: tuple[Cost, ...]
-    uses: tuple[Footprint, ...]
-
-    def below(self, other: Option) -> bool:
-        """Whether every launch occupies clearly less than (or a minimum in) ``other``."""
-        return all(
-            a.registers <= max(SMALLER * b.registers, LEAN) and a.shared <= b.shared
-            for a, b in zip(self.uses, other.uses, strict=True)
-        )
 
 
 Ladder = tuple[tuple[Config, ...], ...]
@@ -162,7 +144,8 @@ def options(
     """The best ``keep`` ways to launch one kernel, and its ladder, which begins with the best.
 
     Those at the top (``VARIED``) appear with programs in groups, and with tensor descriptors, too:
-    whether they pay, measuring tells. The ladder has no descriptors.
+    whether they pay, measuring tells; so do ways with roles (``roles.py``), some of which are kept
+    in any case, as they have a price of their own. The ladder has no descriptors.
 
     Raises:
         DoesNotFit: no Config's program fits the device.
@@ -176,23 +159,29 @@ def options(
         each = [_launch(p, lengths, parts, dtype, device, tf32) for p in profiles]
         if not all(each):
             continue
-        rest = [min(o, key=_time) for o in each[1:]]
-        found += [_joined((first, *rest)) for first in each[0]] if rest else each[0]
+        rest = [min(o, key=by_time) for o in each[1:]]
+        found += [together((first, *rest)) for first in each[0]] if rest else each[0]
     if not found:
         raise DoesNotFit(f"no tile sizes let a program fit {device.name}: {_described(block)}")
-    found.sort(key=_time)
+    found.sort(key=by_time)
     rate, varied = operand(dtype, tf32), min(VARIED, -(-keep // DESCRIBED))
     for option in found[:varied]:
         configs = grouped_configs(runs, option.configs, option.costs)
         if configs is not None:
             found.append(_again(option, configs, rate, device))
-    found.sort(key=_time)
+    found.sort(key=by_time)
     ladder = _ladder(found)
     for option in found[:varied]:
         configs = described_configs(runs, option.configs, sizes, dtype, device, tf32)
         if configs is not None:
             found.append(_again(option, configs, rate, device))
-    found.sort(key=_time)
+    if len(runs) == 1:
+        place = Place(runs[0], profiles[0], sizes, dtype, device)
+        tilings = _tilings(profiles[0], sizes)
+        with_roles = role_options(place, tilings, varied=keep > PER_LAUNCH)
+        found += with_roles
+        ladder = [*distinct(o for o in with_roles if o.us < ladder[0].us), *ladder]
+    found.sort(key=by_time)
     return found[:keep], ladder
 
 
@@ -207,22 +196,6 @@ def _again(option: Option, configs: tuple[Config, ...], rate: str, device: Devic
         for cost, config, used in zip(option.costs, configs, uses, strict=True)
     )
     return Option(sum(t["total"] for t in times), configs, times, option.costs, uses)
-
-
-def _time(option: Option) -> float:
-    """What options are sorted by: rounded, so that equal ones stay in the order found."""
-    return round(option.us, 6)
-
-
-def _joined(launched: Sequence[Option]) -> Option:
-    """The launches of one kernel together."""
-    return Option(
-        sum(o.us for o in launched),
-        tuple(c for o in launched for c in o.configs),
-        tuple(t for o in launched for t in o.times),
-        tuple(c for o in launched for c in o.costs),
-        tuple(u for o in launched for u in o.uses),
-    )
 
 
 def _ladder(found: Sequence[Option]) -> list[Option]:

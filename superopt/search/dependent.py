@@ -35,5 +35,5 @@ def dependent_choices(choices: Sequence[Timed], device: Device, most: int) -> li
 
 
 def _dependent(configs: Sequence[Config]) -> tuple[Config, ...]:
-    """``configs`` with every launch but the first dependent."""
-    return (configs[0], *(replace(c, dependent=True) for c in configs[1:]))
+    """``configs`` with every launch but the first dependent, where it has no roles."""
+    return (configs[0], *(replace(c, dependent=not c.consumers) for c in configs[1:]))

@@ -21,11 +21,11 @@ from superopt.search.bounds import Case
 from superopt.search.bounds import kernel_bound
 from superopt.search.bounds import mapping_bound
 from superopt.search.bounds import work
-from superopt.search.configs import Option
 from superopt.search.configs import options
 from superopt.search.mappings import Placement
 from superopt.search.mappings import placements
 from superopt.search.mappings import why_none
+from superopt.search.option import Option
 from superopt.search.turned import revisits
 from superopt.search.turned import turned
 from superopt.ugraph.check import check

@@ -24,17 +24,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from superopt.device import Device
 from superopt.search.chain import WHOLE
 from superopt.search.chain import Alone
 from superopt.search.footprint import Footprint
 from superopt.search.footprint import footprint
+from superopt.search.overlapped import alone
+from superopt.search.overlapped import price
+from superopt.search.overlapped import warps_of
+from superopt.search.overlapped import whole
 from superopt.search.turns import Turn
 from superopt.search.turns import turns
 from superopt.search.units import GROUP
 from superopt.search.units import matrix
 from superopt.search.units import moved
+from superopt.threads.build import of_config
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import Config
@@ -71,13 +77,20 @@ def model(
     """The estimate for ``graph`` with one Config for each of ``split.launches(graph)``."""
     costs = []
     lengths = dict(sizes)
+    times = []
+    rate = operand(dtype, tf32)
     for block, config in zip(launches(graph), configs, strict=True):
         lengths |= {a: config.parts for a, _ in block.places if a not in sizes}
-        costs.append(launch_cost(block, config, lengths, dtype))
-    times = [
-        Launch(cost, operand(dtype, tf32), device).times(config)
-        for cost, config in zip(costs, configs, strict=True)
-    ]
+        tiles = config.tiles
+        if config.consumers:
+            tiles = whole(tiles, of_config(block, config, dtype).rows, config.consumers)
+        cost = launch_cost(block, replace(config, tiles=tiles), lengths, dtype)
+        if config.consumers:
+            plain = Launch(cost, rate, device).times(warps_of(config), alone(device))
+            times.append(price(plain, cost, config, rate, device))
+        else:
+            times.append(Launch(cost, rate, device).times(config))
+        costs.append(cost)
     return total(graph, times, costs, operand(dtype, tf32), device)
 
 

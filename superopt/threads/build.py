@@ -10,6 +10,7 @@ through pipes, and so do others with two tile dimensions. All else is loaded whe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import prod
 
 from superopt.errors import NotEmittable
@@ -21,6 +22,7 @@ from superopt.threads.default import in_turn
 from superopt.threads.default import overlapped
 from superopt.threads.layouts import ROWS
 from superopt.threads.layouts import WIDEST
+from superopt.threads.written import scheduled
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.cost import BYTES
 from superopt.ugraph.described import RANK_MOST
@@ -40,12 +42,14 @@ from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.threads import operands_of
 from superopt.ugraph.unscaled import unscaled
+from superopt.ugraph.unseen import everywhere
 
 WARPGROUP = 128  # threads
 REGISTERS = 65536  # of one multiprocessor
 PRODUCER_REGISTERS = 24  # a thread: the least that can be asked for
 CONSUMER_REGISTERS = 240  # a thread: the most that leaves the compiler its own
 CONSUMERS_MOST = 3
+SLOTS_LEAST = 2
 
 
 def build(
@@ -78,15 +82,38 @@ def build(
     _check(found, products, config, dtype)
     if not 1 <= consumers <= CONSUMERS_MOST:
         raise NotEmittable(f"{consumers} consumers; a program has 1 to {CONSUMERS_MOST}")
-    pipes = _pipes(block, walk, found, products, capacity)
+    pipes = _pipes(block, walk, found, products, capacity, rows)
     schedule = (overlapped if early else in_turn)(walk.axis, found, pipes)
-    spare = (REGISTERS - WARPGROUP * PRODUCER_REGISTERS) // (WARPGROUP * consumers) // 8 * 8
-    registers = min(CONSUMER_REGISTERS, spare), PRODUCER_REGISTERS
+    registers = consumer_registers(consumers), PRODUCER_REGISTERS
     bodies = (Body(walk.axis, found, schedule),)
     graph = ThreadGraph(block, config, rows, consumers, registers, pipes, bodies)
     if problems := check(graph):
         raise NotEmittable(problems[0])
     return graph
+
+
+def of_config(block: BlockGraph, config: Config, dtype: str) -> ThreadGraph:
+    """The thread graph of ``block`` that ``config`` asks for.
+
+    Raises:
+        NotEmittable: there is none; the message says why.
+    """
+    slots = max(config.stages, SLOTS_LEAST)
+    graph = build(block, config, dtype, config.consumers, slots)
+    if config.schedule:
+        (body,) = graph.bodies
+        schedule = scheduled(config.schedule, body.axis, body.instrs, graph.pipes)
+        graph = replace(graph, bodies=(replace(body, schedule=schedule),))
+    graph = replace(graph, ring=config.ring, joined=config.joined)
+    if (config.ring or config.schedule) and (problems := check(graph)):
+        raise NotEmittable(problems[0])
+    return graph
+
+
+def consumer_registers(consumers: int) -> int:
+    """Registers that a thread of each of so many consumers gets."""
+    spare = (REGISTERS - WARPGROUP * PRODUCER_REGISTERS) // (WARPGROUP * consumers) // 8 * 8
+    return min(CONSUMER_REGISTERS, spare)
 
 
 def shared_bytes(graph: ThreadGraph, dtype: str) -> int:
@@ -169,14 +196,19 @@ def _pipes(
     instrs: tuple[Instr, ...],
     products: Products,
     capacity: int,
+    rows: str,
 ) -> tuple[Pipe, ...]:
     """One pipe for the tensors that the same instructions read; what does not move comes first."""
     readers, needed = _readers(walk.axis, instrs)
     for tensor, name in needed.items():
         if why := refusal(tensor, products):
             raise NotEmittable(f"{tensor.name!r}, an operand of {name!r}, {why}")
-    if any(not b.terms for b in (*walk.start, *walk.stop)):
+    # Rows that end elsewhere have masks, under which a weight of 0 hides all that is finite.
+    if any(not b.terms and rows not in b.offset.axes for b in (*walk.start, *walk.stop)):
         raise NotEmittable(f"the walk of {walk.axis!r} ends within tiles that copies bring whole")
+    if hidden := everywhere(block):
+        (first, *_) = hidden
+        raise NotEmittable(f"data hide a part of {first.name!r}, which copies bring whole")
     groups: dict[tuple[bool, tuple[str, ...]], list[Input]] = {}
     for tensor, names in readers.items():
         if not refusal(tensor, products):

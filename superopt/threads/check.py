@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from superopt.threads.flight import Event
 from superopt.threads.flight import age
 from superopt.threads.flight import chained
 from superopt.threads.flight import events
@@ -103,16 +106,20 @@ def _stuck(graph: ThreadGraph, body: Body, pipes: list[Pipe]) -> Iterator[str]:
     slots = max((p.capacity for p in pipes), default=1)
     stages = body.schedule.stages
     consumers = graph.consumers if graph.ring else 1
+    listed, read = events(body), reading(body, pipes)
     for count in range(max(1, stages - 1), 2 * (stages + slots) + 1):
-        work = [_work(body, pipes, count, graph.ring) for _ in range(consumers)]
+        work = [*_work(body, listed, read, count, graph.ring)]
         run = _Run(
-            {p.name: p.capacity for p in pipes}, [*_copies(body, count)], [[*w] for w in work]
+            {p.name: p.capacity for p in pipes},
+            [*_copies(body, count)],
+            [[*work] for _ in range(consumers)],
         )
         if why := run.blocked():
             yield f"with {count} iterations, {why}"
             return
 
 
+Read = Mapping[str, tuple[Event, Event]]
 Step = tuple[str, str, int]  # take, free, turn or pass; the pipe and the iteration
 
 
@@ -183,9 +190,11 @@ def _copies(body: Body, count: int) -> Iterator[str]:
         yield from (name for name, place in loads if 0 <= step - place.stage < count)
 
 
-def _work(body: Body, pipes: list[Pipe], count: int, ring: bool) -> Iterator[Step]:
-    """What a consumer does with tiles and turns, in order."""
-    listed, read = events(body), reading(body, pipes)
+def _work(
+    body: Body, listed: Sequence[Event], read: Read, count: int, ring: bool
+) -> Iterator[Step]:
+    """What a consumer does with tiles and turns, in order. ``listed``: all that happens in a step;
+    ``read``: by pipe, what is first to read a tile, and what is last."""
     for step in range(count + body.schedule.stages - 1):
         active = [e for e in listed if 0 <= step - e.place.stage < count]
         issues = issuing(body, active) if ring else []

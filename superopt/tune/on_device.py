@@ -73,6 +73,8 @@ class OnDevice:
             checked = self.data.checked(calls[0])
             if checked.problem:
                 return Reply("floats", checked.problem, error=checked.error)
+            if why := without_roles(entry):
+                return Reply("run", why, error=checked.error)
             stage, seen = "time", checked.error
             return Reply(figures=self.timing.quick(calls, effort), error=seen)
         except Exception as error:
@@ -120,6 +122,16 @@ class OnDevice:
             except Exception:  # a device-side error is sticky: every later call raises it again
                 broken = True
         return Reply(stage, reason(error), error=seen, broken=broken)
+
+
+def without_roles(entry: Entry) -> str:
+    """Why a launch of ``entry``, which has run, took no roles although it asked for them."""
+    taken = getattr(load(entry.file), "TAKEN", {})
+    for number, config in enumerate(entry.launches):
+        for function, why in taken.items() if config.consumers else ():
+            if why and function.endswith(f"_g{entry.graph}_k{number}"):
+                return f"{function} took no roles: {why}"
+    return ""
 
 
 def device_timing() -> Times:

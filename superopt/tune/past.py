@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,15 +29,21 @@ class Past:
     store: Store
     machine: Machine
 
-    def of(self, job: Job, one: Printed) -> tuple[dict[Launches, Outcome], list[Launches]]:
+    def of(
+        self, job: Job, one: Printed, file: Callable[[Launches], Printed | None] | None = None
+    ) -> tuple[dict[Launches, Outcome], list[Launches]]:
         """The latest outcome of each Config that was tried in this very case, and the fastest
-        Configs of the same graph at other sizes, the nearest sizes first."""
+        Configs of the same graph at other sizes, the nearest sizes first.
+
+        ``file``: what a Config is launched from, where not all are launched from ``one``.
+        """
         graph, dtype = one.structure.digest, job.case.storage
         known: dict[Launches, Outcome] = {}
         others: list[Record] = []
         for record in self.store.near(graph=graph, dtype=dtype, machine=self.machine):
             launches = record.key.configs
-            if record.key == self.key(job, one, launches):
+            printed = one if file is None else file(launches)
+            if printed is not None and record.key == self.key(job, printed, launches):
                 known[launches] = record.outcome
             elif dict(record.key.sizes) != dict(job.case.sizes):
                 others.append(record)

@@ -25,7 +25,7 @@ from superopt.ugraph.stored import config_record
 
 TIMED = "timed"
 FAILED = "failed"
-STAGES = ("compile", "run", "floats", "time")  # where a candidate can fail, in order
+STAGES = ("compile", "read", "run", "floats", "time")  # where a candidate can fail, in order
 
 _T = TypeVar("_T")
 

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -25,14 +26,14 @@ from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.tune import halving
 from superopt.tune.device_bench import NotPrepared
+from superopt.tune.files import Files
 from superopt.tune.outcome import FINAL_RUNG
 from superopt.tune.outcome import LONGER_RUNG
 from superopt.tune.outcome import Measured
 from superopt.tune.outcome import Tuned
 from superopt.tune.outcome import Won
 from superopt.tune.past import Past
-from superopt.tune.printed import Printed
-from superopt.tune.printed import printed
+from superopt.tune.printed import has_roles
 from superopt.tune.record import FAILED
 from superopt.tune.record import TIMED
 from superopt.tune.record import Outcome
@@ -47,6 +48,7 @@ from superopt.tune.study import available
 from superopt.verify.run.trial import NotCompiled
 
 LEAST_BATCH = 8  # points that are asked for at once
+FIRST_WITH_ROLES = 4  # points with roles, the model's best, that are tried before all others
 
 Place = tuple[int, Point]
 """Number of a structure, and one of its points."""
@@ -108,14 +110,14 @@ class Tuning:
         self.setting = Setting(job.program, job.case, means.seed, means.on)
         self.why = ""
         self._began = time.monotonic()
-        self._printed: dict[int, Printed] = {}
+        self._files = Files(job, means.directory, means.seed)
         self._studies: list[Study] = [Study(s, means.seed) for s in job.structures]
         self._measured: dict[Place, Measured] = {}
         self._finals: dict[Place, Measured] = {}
 
     def run(self) -> Tuned:
         """Tunes to the end."""
-        self._print()
+        self.why = self._files.why
         self._remember()
         try:
             self._explore()
@@ -132,24 +134,16 @@ class Tuning:
         why = "" if winner else self.why or _why_none(measured)
         return Tuned(self.job.case.name, measured, winner, why, available())
 
-    def _print(self) -> None:
-        for number, structure in enumerate(self.job.structures):
-            try:
-                self._printed[number] = printed(
-                    self.job.program, structure, self.job.case, self.means.directory
-                )
-            except NotEmittable as error:
-                self.why = f"emit: {error}"
-
     def _remember(self) -> None:
         """Takes what the store knows: this very case's times, and good Configs of others."""
-        for number, one in self._printed.items():
+        for number, one in self._files.plain.items():
             study = self._studies[number]
-            known, starts = self.past.of(self.job, one)
+            known, starts = self.past.of(self.job, one, partial(self._files.of, number))
             for point in one.structure.points:
                 if (outcome := known.get(point.launches)) is not None:
                     self._tell(number, point, outcome, known=True)
-            for launches in starts:
+            roles = [p.launches for p in one.structure.points if has_roles(p.launches)]
+            for launches in (*starts, *roles[:FIRST_WITH_ROLES]):
                 study.enqueue(launches)
 
     def _explore(self) -> None:
@@ -178,7 +172,7 @@ class Tuning:
         number = min(number, self.trials - len(self._measured) - pending)
         if number <= 0:
             return []
-        left = [s.left if i in self._printed else 0 for i, s in enumerate(self._studies)]
+        left = [s.left if i in self._files.plain else 0 for i, s in enumerate(self._studies)]
         leader = min(s.best for s in self._studies)
         # Where nothing has come back yet nothing speaks against a structure.
         best = [s.best if s.told else leader for s in self._studies]
@@ -189,7 +183,11 @@ class Tuning:
 
     def _compiling(self, threads: ThreadPoolExecutor, place: Place) -> Future[Said]:
         number, point = place
-        one = self._printed[number]
+        one = self._files.of(number, point.launches)
+        if one is None:
+            failed: Future[Said] = Future()
+            failed.set_exception(NotEmittable(self._files.why_not(number, point.launches)))
+            return failed
         return threads.submit(
             lambda: self.means.compiler.compile(
                 one.file, one.launches(point.launches), self.means.device.arch
@@ -207,7 +205,10 @@ class Tuning:
         if why := self._refused(said):
             self._keep(number, point, Outcome(FAILED, "compile", why, None, None, facts))
             return
-        entry = self._printed[number].entry(point.launches)
+        if why := self._files.unread(number, point.launches):
+            self._keep(number, point, Outcome(FAILED, "read", why, None, None, facts))
+            return
+        entry = self._entry(number, point)
         reply = self.means.bench.measure(self.setting, entry, halving.QUICK)
         self._keep(number, point, outcome_of(reply, facts))
 
@@ -230,7 +231,7 @@ class Tuning:
         )
         for number, point in chosen:
             before = self._measured[number, point]
-            entry = self._printed[number].entry(point.launches)
+            entry = self._entry(number, point)
             reply = self.means.bench.measure(self.setting, entry, halving.LONGER)
             self._keep(number, point, outcome_of(reply, before.outcome.facts), LONGER_RUNG)
 
@@ -244,7 +245,7 @@ class Tuning:
         chosen = halving.survivors(longer, 1.0, halving.FINALISTS)
         if not chosen:
             return
-        entries = {place: self._printed[place[0]].entry(place[1].launches) for place in chosen}
+        entries = {place: self._entry(*place) for place in chosen}
         replies = self.means.bench.compare(
             self.setting, list(entries.values()), halving.FINAL_ROUNDS
         )
@@ -274,9 +275,15 @@ class Tuning:
             if m.outcome.figures is not None
         }
 
+    def _entry(self, number: int, point: Point) -> Entry:
+        file = self._files.of(number, point.launches)
+        assert file is not None
+        return file.entry(point.launches)
+
     def _keep(self, number: int, point: Point, outcome: Outcome, rung: str = "") -> None:
         """Stores what came of a point, and takes note of it."""
-        self.past.keep(self.job, self._printed[number], point.launches, outcome)
+        if (file := self._files.of(number, point.launches)) is not None:
+            self.past.keep(self.job, file, point.launches, outcome)
         self._tell(number, point, outcome, rung=rung)
 
     def _tell(

@@ -26,6 +26,7 @@ from superopt.ugraph.node import Node
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import split_axis
+from superopt.ugraph.unseen import everywhere
 
 RANK_MOST = 5  # axes of a descriptor
 ALIGNMENT = 16  # bytes: what the address and every stride but the innermost are multiples of
@@ -39,15 +40,17 @@ def described(block: BlockGraph) -> tuple[Input, ...]:
     which is innermost; every other axis has one position a program. Joint positions of packed
     axes are no box. A walk whose range ends within a tile, for all rows alike, keeps pointers
     unless its other tiles are treated apart (``Walk.clear``): what lies outside must be read as
-    0, and a descriptor knows only the ends of the tensor.
+    0, and a descriptor knows only the ends of the tensor. Tensors that data hide in part, too.
     """
     tiled = set(tile_axes(block))
+    hidden = everywhere(block)
     packed = {a for pair in hosts(block.places).items() for a in pair}
     cut = {w.axis for w in block.nest if not w.clear and _ends_within(w)}
 
     def suits(node: Node, axes: set[str]) -> bool:
         return (
             isinstance(node, Input)
+            and node not in hidden
             and (node.dtype is None or node.dtype in FLOAT_DTYPES)
             and len(node.order) <= RANK_MOST
             and node.order[-1] in axes

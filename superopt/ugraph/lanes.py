@@ -38,22 +38,10 @@ class Lanes:
 
 
 def lanes(block: BlockGraph) -> tuple[Lanes, ...]:
-    """The whole axes of ``block`` that have limits, in the order of places.
-
-    An axis of something that is stored keeps all lanes, and so does one without folds, and one of
-    which the best are listed (the lowest positions, where all are masked).
-    """
-    stored = {axis for store in block.all_stores for axis in store.order}
-    stored |= {n.axis for n in topo(block.roots()) if isinstance(n, Best)}
-    axes = [a for a, p in block.places if isinstance(p, Whole) and a not in stored]
-    folds = [n for n in topo(block.roots()) if isinstance(n, Reduce) and n.axis in axes]
-    live = Live(block)
+    """The whole axes of ``block`` that have limits, in the order of places."""
+    axes = _free(block)
     found: list[Lanes] = []
-    for axis in dict.fromkeys(a for a in axes if any(f.axis == a for f in folds)):
-        condition: Condition = False
-        for fold in folds:
-            if fold.axis == axis:
-                condition = either(condition, live.differs(fold.arg, fold.fn.unit))
+    for axis, condition in over_whole(block, Live(block)).items():
         # Of a mask that depends on the row, only what is common to all rows could be left out.
         limits = Limits(block, axis).implied(condition) or {}
         ends = bounds({key: at for key, at in limits.items() if not key[1]}, axis)
@@ -62,3 +50,24 @@ def lanes(block: BlockGraph) -> tuple[Lanes, ...]:
         if kept["start"] or kept["stop"]:
             found.append(Lanes(axis, kept["start"], kept["stop"], condition))
     return tuple(found)
+
+
+def over_whole(block: BlockGraph, live: Live) -> dict[str, Condition]:
+    """By whole axis, where some fold over it may take in something else than its unit."""
+    axes = _free(block)
+    found: dict[str, Condition] = {}
+    for fold in (n for n in topo(block.roots()) if isinstance(n, Reduce) and n.axis in axes):
+        differs = live.differs(fold.arg, fold.fn.unit)
+        found[fold.axis] = either(found.get(fold.axis, False), differs)
+    return {a: found[a] for a in axes if a in found}
+
+
+def _free(block: BlockGraph) -> list[str]:
+    """The whole axes that may lose lanes.
+
+    An axis of something that is stored keeps all lanes, and so does one without folds, and one of
+    which the best are listed (the lowest positions, where all are masked).
+    """
+    stored = {axis for store in block.all_stores for axis in store.order}
+    stored |= {n.axis for n in topo(block.roots()) if isinstance(n, Best)}
+    return [a for a, p in block.places if isinstance(p, Whole) and a not in stored]

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from hashlib import sha256
 
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
@@ -371,7 +372,8 @@ class Config:
     for that end itself (programmatic dependent launch); never of a graph's first launch.
     ``consumers``: warpgroups that split the rows of a program's products, beside one warp that
     copies (``threads.ThreadGraph``); the tile of those rows is one consumer's, and ``stages`` are
-    the slots of each ring. 0: the compiler decides what each thread does.
+    the slots of each ring. 0: the compiler decides what each thread does. ``ring``, ``joined``: of
+    the ``ThreadGraph``; ``schedule``: its schedule (``threads.written``) if one was searched.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -382,6 +384,15 @@ class Config:
     group: int = 1
     dependent: bool = False
     consumers: int = 0
+    ring: bool = False
+    joined: bool = False
+    schedule: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What tells kernels with roles of as many consumers apart, as part of a name."""
+        when = f"s{sha256(self.schedule.encode()).hexdigest()[:6]}" * bool(self.schedule)
+        return "_".join(filter(None, ["ring" * self.ring, "joined" * self.joined, when]))
 
     @property
     def tile(self) -> dict[str, int]:

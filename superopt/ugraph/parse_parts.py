@@ -55,5 +55,8 @@ def read_config(line: Line) -> Config:
     group = line.integer() if line.accept("group", "=") else 1
     dependent = line.accept("dependent")
     consumers = line.integer() if line.accept("consumers", "=") else 0
+    ring, joined = line.accept("ring"), line.accept("joined")
+    schedule = line.name() if line.accept("schedule", "=") else ""
     line.end()
-    return Config(tuple(tiles), parts, warps, stages, descriptors, group, dependent, consumers)
+    how = (descriptors, group, dependent, consumers, ring, joined, schedule)
+    return Config(tuple(tiles), parts, warps, stages, *how)

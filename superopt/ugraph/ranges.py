@@ -51,7 +51,7 @@ def claims(block: BlockGraph) -> tuple[BoundClaim, ...]:
     live = Live(block)
     found: list[BoundClaim] = []
     for walk in block.walks:
-        condition = True if walk.stores else _condition(walk, live)
+        condition = True if walk.stores else taken_in(walk, live)
         found += [BoundClaim(walk.axis, "start", b, condition) for b in walk.start]
         found += [BoundClaim(walk.axis, "stop", b, condition) for b in walk.stop]
     for whole in lanes(block):
@@ -60,7 +60,7 @@ def claims(block: BlockGraph) -> tuple[BoundClaim, ...]:
     return tuple(found)
 
 
-def _condition(walk: Walk, live: Live) -> Condition:
+def taken_in(walk: Walk, live: Live) -> Condition:
     """Where some carry of ``walk`` may take in something else than its unit."""
     found: Condition = False
     for carry in walk.carries:
@@ -73,7 +73,7 @@ def _condition(walk: Walk, live: Live) -> Condition:
 def _narrowed(block: BlockGraph, walk: Walk, live: Live) -> Walk:
     if walk.stores or not walk.carries:
         return walk
-    limits = Limits(block, walk.axis).implied(_condition(walk, live))
+    limits = Limits(block, walk.axis).implied(taken_in(walk, live))
     if limits is None:  # nothing is ever taken in: no limit says so better than the whole range
         return walk
     found = bounds(limits, walk.axis)

@@ -38,10 +38,15 @@ def split_axis(axis: str) -> str | None:
 
 
 def launches(graph: KernelGraph) -> tuple[BlockGraph, ...]:
-    """The kernels that really run, in order: a split one becomes two."""
+    """The kernels that really run, in order: a split one becomes two, unless it is the kernel of
+    parts of one already."""
     found: list[BlockGraph] = []
     for index, block in enumerate(graph.kernels):
-        split = [axis for axis, place in block.places if isinstance(place, Split)]
+        split = [
+            axis
+            for axis, place in block.places
+            if isinstance(place, Split) and part_axis(axis) not in block.place
+        ]
         found += _expand(block, split[0], f"part{index}") if split else [block]
     return tuple(found)
 

@@ -295,4 +295,7 @@ def _config(config: Config) -> str:
     group = f"group={config.group}" if config.group != 1 else ""
     after = "dependent" if config.dependent else ""
     roles = f"consumers={config.consumers}" if config.consumers else ""
-    return " ".join(filter(None, ["config", tiles, "|", numbers, how, group, after, roles]))
+    flags = [word for word in ("ring", "joined") if getattr(config, word)]
+    when = f"schedule={config.schedule}" if config.schedule else ""
+    words = ["config", tiles, "|", numbers, how, group, after, roles, *flags, when]
+    return " ".join(filter(None, words))

@@ -138,10 +138,12 @@ def _prefixes(arg: Node, repair: Repair) -> dict[Node, Node]:
 
 
 def _decays(free: Node, arg: Node, repair: Repair, rlimit: int) -> Iterator[Verdict]:
-    """An exponent that reads prefixes and their total: both go one way, so that the total is
-    ahead of the prefix at every position of its tile, and further ahead in later tiles.
+    """An exponent that reads states, but not what they are extrema of: it is at most 0 whatever
+    they are, and only falls from tile to tile.
 
-    ``free``: the exponent ``arg`` with tensors for its prefixes.
+    Prefixes and their total both go one way, so that the total is ahead of the prefix at every
+    position of its tile, and further ahead in later tiles. ``free``: the exponent ``arg`` with
+    tensors for its prefixes.
     """
     prefixes = _prefixes(arg, repair)
     facts: list[Node] = list(_sizes(free))
@@ -155,11 +157,26 @@ def _decays(free: Node, arg: Node, repair: Repair, rlimit: int) -> Iterator[Verd
         for pair in ((prefixes[scan], p.state), (p.state, after)):
             facts.append(Map(Fn.LE, pair if way > 0 else pair[::-1]))
         later[p.state] = after
+    read = states(free)
+    extrema = [p for p in repair.producers if p.fold in EXTREMA and p.name in read and not p.moves]
+    for p in extrema:
+        after = replace(p.state, carry=f"{p.name}.later")
+        pair = (p.state, after)
+        facts.append(Map(Fn.LE, pair if p.fold is Fn.MAX else pair[::-1]))
+        later[p.state] = after
     if not later:
         yield Unknown(f"the exponent {words(arg)} is not known to be at most 0")
         return
-    yield prove_implies(facts, Map(Fn.LE, (free, ZERO)), rlimit)
-    yield prove_implies(facts, Map(Fn.LE, (substitute(free, later), free)), rlimit)
+    low, high = (
+        tuple(s for p in extrema if p.fold is fold for s in (p.state, later[p.state]))
+        for fold in (Fn.MAX, Fn.MIN)
+    )
+    falls = Map(Fn.LE, (substitute(free, later), free))
+    for claim in (Map(Fn.LE, (free, ZERO)), falls):
+        verdict = prove_implies(facts, claim, rlimit, lowest=low, highest=high)
+        if extrema and not isinstance(verdict, Proved):  # a tensor may be bound to an extremum
+            verdict = Unknown(f"the exponent {words(arg)} is not known to be at most 0")
+        yield verdict
 
 
 def _is_of(state: State, regions: Regions) -> bool:

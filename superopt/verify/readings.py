@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from itertools import groupby
 
+from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.questions import Question
@@ -103,6 +104,19 @@ def judge_text(
     return tuple(found)
 
 
+def judge_roles(
+    text: KernelText,
+    program: Program,
+    graph: KernelGraph,
+    configs: Sequence[Config],
+    index: int = 0,
+    seed: int = 0,
+) -> Claim:
+    """The claim about the functions with roles that ``configs`` ask for."""
+    reading = read_concurrent(text, program, graph, configs, index, seed)
+    return f"{ROLES}, with {counted(configs)}", reading.verdict
+
+
 def judge_file(
     source: str,
     program: Program,
@@ -121,9 +135,9 @@ def judge_file(
         for index, graph in enumerate(graphs)
     ]
     for index, graph in enumerate(graphs):
-        for configs in planned(text, index):
-            reading = read_concurrent(text, program, graph, configs, index, seed)
-            found[index].append((f"{ROLES}, with {counted(configs)}", reading.verdict))
+        for configs, kinds in planned(text, index):
+            reading = read_concurrent(text, program, graph, configs, index, seed, kinds=kinds)
+            found[index].append((f"{ROLES}, with {counted(configs, kinds)}", reading.verdict))
     try:
         import z3  # noqa: F401
     except ImportError:

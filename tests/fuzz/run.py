@@ -1,15 +1,18 @@
 """Many random specs through the whole line: ``python -m tests.fuzz.run --count 500 --seed 0``.
 
-Prints a line for every spec that is not simply verified, and a table at the end. With ``--keep``
-the texts of those go to a folder.
+Prints a line for every spec, and a table at the end. With ``--keep`` the texts of those that are
+not verified go to a folder; with ``--log`` outcomes go to a file, and a run goes on where the one
+before ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tempfile
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 from hypothesis import HealthCheck
@@ -59,14 +62,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--log", type=Path)
     options = parser.parse_args()
-    outcomes: list[Outcome] = []
+    outcomes = logged(options.log)
     with shared_processes(options.compile), tempfile.TemporaryDirectory() as scratch:
         for number, text in enumerate(drawn(options.count, options.seed)):
-            if number < options.first:
+            if text in outcomes:
                 continue
             folder = Path(scratch) / str(number)
             folder.mkdir()
@@ -76,7 +79,7 @@ def main() -> int:
                 outcome = follow(file, folder)
             except KeyboardInterrupt:
                 break
-            outcomes.append(outcome)
+            outcomes[text] = outcome
             why = shape(outcome.why) if outcome.why else ""
             print(f"{number}: {outcome.end} ({outcome.seconds} s) {why}", flush=True)
             if outcome.suspect:
@@ -84,13 +87,25 @@ def main() -> int:
             if options.keep and outcome.end != "verified":
                 options.keep.mkdir(exist_ok=True, parents=True)
                 (options.keep / file.name).write_text(text)
-    table = Counter((o.end, shape(o.why) if o.why else "") for o in outcomes)
+            if options.log:
+                with options.log.open("a") as log:
+                    log.write(json.dumps({"text": text, "outcome": asdict(outcome)}) + "\n")
+    table = Counter((o.end, shape(o.why) if o.why else "") for o in outcomes.values())
     for (end, why), times in table.most_common():
         print(f"{times:5} {end}: {why}")
-    seconds = sum(o.seconds for o in outcomes)
-    bad = sum(o.suspect for o in outcomes)
+    seconds = sum(o.seconds for o in outcomes.values())
+    bad = sum(o.suspect for o in outcomes.values())
     print(f"{len(outcomes)} specs, {bad} to be looked at, {seconds:.0f} s")
     return 1 if bad else 0
+
+
+def logged(file: Path | None) -> dict[str, Outcome]:
+    """The outcome of each text in a log; the last line about a text counts."""
+    if file is None or not file.exists():
+        return {}
+    rows = map(json.loads, file.read_text().splitlines())
+    held = ((r["text"], r["outcome"]) for r in rows)
+    return {t: Outcome(o["end"], o["why"], tuple(o["doubts"]), o["seconds"]) for t, o in held}
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from superopt.verify.run.execute import Runner
 from tests.mutate.subjects import SUBJECTS
 from tests.mutate.subjects import subject
 
-SECONDS = 300  # for one mutant, which may be a loop without end
+SECONDS = 120  # of processor time for one mutant, which may be a loop without end
 LATE = "time"
 OPEN = "open"  # it survived, and no reason was looked for yet
 
@@ -46,7 +46,7 @@ def main() -> None:
     named = [tuple(a.split(":")) for a in sys.argv[3:]]
     chosen = [(n, int(g)) for n, g in named] or list(SUBJECTS)
     known = rows(file)
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)
     with file.open("a") as out, Runner() as runner:
         for name, graph in chosen:
             one = subject(name, graph)
@@ -81,7 +81,7 @@ def _wanted(one: Subject, count: int, known: Rows) -> list[SourceMutant]:
 
 
 def _judged(one: Subject, mutant: SourceMutant, reasons: bool) -> Outcome:
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         # What survived has passed the other readings before.
         found = one.in_field(mutant.text) if reasons else None
@@ -94,7 +94,7 @@ def _judged(one: Subject, mutant: SourceMutant, reasons: bool) -> Outcome:
     except TimeoutError:
         return Outcome(mutant.kind, LATE, "", mutant.diff(one.text.text))
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _executed(one: Subject, mutant: SourceMutant, runner: Runner) -> Outcome:

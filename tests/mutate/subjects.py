@@ -31,6 +31,9 @@ SUBJECTS = {
     ("decode", 0): "decode, split-k",
     ("two_kernels", 0): "three kernels",
     ("scans", 1): "scans",
+    ("distances", 0): "distances of positions",
+    ("integers", 0): "whole numbers",
+    ("listing", 4): "lists of the best",
 }
 
 

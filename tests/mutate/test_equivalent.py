@@ -12,6 +12,7 @@ from tests.mutate.subjects import subject
 SWIZZLE = "m_tile, c_tile = tl.swizzle2d(m_tile, c_tile, m_tiles, c_tiles, GROUP)"
 LARGEST = "m = tl.maximum(m, max_3, propagate_nan=tl.PropagateNan.ALL)"
 END = "tl.minimum(n_begin + n_length, n_size)"
+LEADS = "tl.extra.cuda.gdc_launch_dependents"
 MOVED = "tl.where(m == float('-inf'), 1.0, tl.exp2((m - where_4) * LOG2E))"
 
 CASES = [
@@ -22,6 +23,9 @@ CASES = [
     ("decode", 0, "statement", LARGEST, f"{LARGEST}; again", "AGAIN"),
     ("decode", 0, "function", END, "n_size", "FURTHER"),
     ("softmax", 0, "guard", MOVED, MOVED[MOVED.index("tl.exp2") : -1], "ANYWHERE"),
+    ("rms", 0, "cast", "g.to(tl.float32)", "g", "WIDENED"),
+    ("columns", 0, "cast", "n_at.to(tl.float32)", "n_at", "CONVERTED"),
+    ("decode", 0, "statement", f"{LEADS}()", "pass", "TIMING"),
     ("softmax", 0, "comparison", "n_at < n_size", "n_at <= n_size", ""),
     ("softmax", 0, "factor", "m - where_4", "m", ""),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
+from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
@@ -98,24 +100,69 @@ def test_parts_and_rows_without_any_key_are_joined(case: Case):
         joined(masked(case), cuts, "normal", 3)
 
 
-@pytest.mark.parametrize("one", SPECS, ids=lambda s: s.name)
-def test_parts_of_shipped_specs_are_joined_in_any_order(one: Spec):
-    """Masks by position leave parts without any key, and documents rows without one."""
-    (draw, *_) = draws(one.program, one.axes, {}, 1)
+def shipped(one: Spec, arrays: dict[str, np.ndarray], sizes: dict[str, int]) -> None:
+    """Every walk of the fewest that hold, cut at several places."""
     for fusion in fusions(one.program):
-        if not fusion.repairs:
-            continue
         block = fusion.block
-        assert block is not None
-        n = draw.sizes[fusion.axis]
+        if block is None or not any(w.carries for w in block.walks):
+            continue
+        n = sizes[fusion.axis]
         with np.errstate(all="ignore"):
-            parts = segments(block, one.program, draw.arrays, draw.sizes)
-            want = evaluate_program(one.program, FloatDomain(np.float64), draw.arrays, draw.sizes)
+            parts = segments(block, one.program, arrays, sizes)
+            want = evaluate_program(one.program, FloatDomain(np.float64), arrays, sizes)
             for cuts in ([0, 1, n], [1, 1, 2], [n - 1], list(range(1, n))):
                 found = parts.brackets(cuts)
                 same(found, 1e-8)
+                assert not any(np.isnan(state).any() for state in found["whole"].values())
                 if len(block.walks) > 1:
                     continue
                 for name, got in parts.stored(found["tree"], block).items():
                     expected = want[name]
                     np.testing.assert_allclose(got, expected, 1e-7, 1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize("one", SPECS, ids=lambda s: s.name)
+def test_parts_of_shipped_specs_are_joined_in_any_order(one: Spec):
+    """Masks by position leave parts without any key, and documents rows without one.
+
+    Plain folds, lists of the best and sums that later positions act on are walks like any other.
+    """
+    (draw, *_) = draws(one.program, one.axes, {}, 1)
+    shipped(one, draw.arrays, draw.sizes)
+
+
+def hidden(one: Spec, tensor: Input, axis: str) -> Iterator[tuple[dict[str, np.ndarray], ...]]:
+    """Inputs in which ``tensor`` is -inf in the first, in the last and in all positions."""
+    (draw, *_) = draws(one.program, one.axes, {}, 1)
+    n, dim = draw.sizes[axis], tensor.order.index(axis)
+    for gone in (slice(0, 2), slice(n - 2, n), slice(0, n)):
+        value = np.array(draw.arrays[tensor.name], np.float64)
+        value[(slice(None),) * dim + (gone,)] = -np.inf
+        yield {**draw.arrays, tensor.name: value}, draw.sizes
+
+
+SCORED = [
+    ("softmax", "x"),
+    ("logsumexp", "x"),
+    ("cross_entropy", "x"),
+    ("entropy", "x"),
+    ("entropy_and_normaliser", "x"),
+    ("merged", "lse"),
+    ("relative_bias", "bias"),
+    ("top_k_softmax", "logits"),
+    ("gating", "logits"),
+    ("candidates", "logits"),
+    ("greedy", "logits"),
+    ("chosen", "scores"),
+    ("stabilised_state", "enter"),
+]
+
+
+@pytest.mark.parametrize(("name", "tensor"), SCORED, ids=lambda s: s)
+def test_masked_parts_and_masked_rows_of_shipped_specs_are_joined(name: str, tensor: str):
+    """Where scores are -inf by data, in any part, and where no score is left."""
+    one = next(s for s in SPECS if s.name == name)
+    (given_,) = (p for p in one.program.params if p.name == tensor)
+    axes = [f.axis for f in fusions(one.program) if f.axis in given_.order]
+    for arrays_, sizes in hidden(one, given_, axes[0]):
+        shipped(one, arrays_, sizes)

@@ -12,6 +12,10 @@ from superopt.search.configs import options
 from superopt.search.configs import power_of_two
 from superopt.search.footprint import footprint
 from superopt.search.model import model
+from superopt.search.option import by_time
+from superopt.search.option import together
+from superopt.threads.build import of_config
+from superopt.threads.build import shared_bytes
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
@@ -47,6 +51,9 @@ def test_configs_fit_and_come_best_first(name, device):
     for choice in found:
         for run, config in zip(launches(graph), choice, strict=True):
             lengths = {**sizes, **{a: config.parts for a, _ in run.places if a not in sizes}}
+            if config.consumers:
+                assert shared_bytes(of_config(run, config, "bf16"), "bf16") < chip.shared_block
+                continue
             used = footprint(launch_cost(run, config, lengths, "bf16"), config, chip)
             assert used.shared <= chip.shared_block
             assert used.registers <= 255
@@ -122,6 +129,9 @@ def test_a_ladder_begins_with_the_best_and_every_rung_occupies_clearly_less(name
         runs = launches(KernelGraph("", (), (), (block,)))
         uses = []
         for rung in ladder:
+            if any(c.consumers for c in rung):  # two of them at most, before all others
+                assert rung in ladder[:2]
+                continue
             lengths = [
                 {**sizes, **{a: c.parts for a, _ in r.places if a not in sizes}}
                 for r, c in zip(runs, rung, strict=True)
@@ -147,3 +157,12 @@ def test_a_walk_inside_a_split_walk_has_large_tiles_and_parts_for_them():
     wanted = {"m": 128, "k": 64, "n": 256}
     ways = {(c.warps, c.stages, c.parts) for c in (o.configs[0] for o in found) if c.tile == wanted}
     assert {(8, 3, 8), (8, 4, 8), (8, 3, 32)} <= ways
+
+
+def test_an_option_is_below_one_that_occupies_clearly_more():
+    graph, sizes = GRAPHS["rms"]
+    ladder = options(graph.kernels[0], sizes, "bf16", target("a100"))[1]
+    assert all(b.below(a) and not a.below(b) for a, b in pairwise(ladder))
+    joint = together([ladder[0], ladder[0]])
+    assert by_time(joint) == pytest.approx(2 * by_time(ladder[0]))
+    assert joint.configs == ladder[0].configs * 2

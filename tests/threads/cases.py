@@ -88,6 +88,11 @@ WINDOW = weighted(
     "walk n from m + -99 to m + 1\n    clear from m + -99 to m + 1 of "
     "le(index(n), index(m)), lt(sub(index(m), index(n)), 100)",
 )
+DOCUMENT = weighted(
+    "where(and(le(index(n), index(m)), le(begin[m]:int32, index(n))), %0, -inf)",
+    "walk n from begin[m]:int32 to m + 1\n    clear from begin[m]:int32 to m + 1 of "
+    "le(index(n), index(m)), le(begin[m]:int32, index(n))",
+)
 CURVED = weighted("mul(tanh(div(%0, 3)), 3)")
 SLOPED = weighted("add(%0, mul(slope[h]:fp32, sub(index(n), index(m))))")
 BIASED = weighted("add(%0, add(bias[h m n], column[h n]))")
@@ -112,6 +117,7 @@ ALL = {
     "causal": CAUSAL,
     "backwards": BACKWARDS,
     "window": WINDOW,
+    "document": DOCUMENT,
     "curved": CURVED,
     "sloped": SLOPED,
     "biased": BIASED,

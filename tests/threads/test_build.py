@@ -15,6 +15,7 @@ from tests.threads.cases import MATMUL
 from tests.threads.cases import PLAIN
 from tests.threads.cases import block
 from tests.threads.cases import config
+from tests.threads.cases import weighted
 
 
 def made(text, **keywords):
@@ -132,4 +133,10 @@ def test_too_few_slots_for_the_schedule_are_refused():
 def test_a_walk_that_ends_within_a_tile_for_all_rows_is_refused():
     text = PLAIN.replace("walk n", "walk n to length[h]:int32", 1)
     with pytest.raises(NotEmittable, match="ends within tiles"):
+        made(text)
+
+
+def test_a_value_that_data_hide_in_part_is_refused():
+    text = weighted("where(keep[h n]:bool, %0, -inf)")
+    with pytest.raises(NotEmittable, match="data hide a part of 'v'"):
         made(text)

@@ -13,9 +13,14 @@ from random import Random
 from superopt.mutate.graph import changed_nodes
 from superopt.mutate.graph import others
 from superopt.repair.record import Repair
+from superopt.report.algebra import algebra
+from superopt.report.algebra import plain
+from superopt.report.repairs import fusions
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Carry
+from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Move
+from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -24,9 +29,13 @@ from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
+from superopt.verify.field.graphs import verify_graph
+from superopt.verify.verdict import Verdict
+from tests.catalogue import ROWS
 from tests.repair.cases import REPAIRED
 from tests.repair.cases import Case
 from tests.repair.cases import repaired
+from tests.repair.cases import spec
 from tests.samples import NEG_INF
 from tests.samples import add
 from tests.samples import mul
@@ -37,11 +46,58 @@ MINUS, ZERO, ONE, HALF = num(-1), num(0), num(1), num(Fraction(1, 2))
 
 
 @dataclass(frozen=True)
+class Subject:
+    """A kernel whose repairs are changed, those with ``numbers``."""
+
+    name: str
+    program: Program
+    block: BlockGraph
+    repairs: tuple[Repair, ...]
+    numbers: tuple[int, ...]
+
+    def verdict(self, block: BlockGraph) -> Verdict:
+        """Whether ``block`` computes the program, in fields."""
+        names = tuple(s.name for s in self.program.outputs)
+        graph = KernelGraph("mutant", self.program.params, names, (block,))
+        return verify_graph(self.program, graph, seed=0)
+
+
+def of_case(case: Case) -> Subject:
+    """All repairs of a case."""
+    block, repairs = repaired(case)
+    return Subject(case.name, spec(case), block, repairs, tuple(range(len(repairs))))
+
+
+@cache
+def subjects() -> tuple[Subject, ...]:
+    """The cases, and of the rows of the catalogue all repairs of which no other has the law."""
+    found = [of_case(case) for case in REPAIRED]
+    known = {_law(r) for subject in found for r in subject.repairs}
+    for pattern in ROWS:
+        program = pattern.loaded.program
+        for fusion in fusions(program):
+            new = {_law(r): i for i, r in enumerate(fusion.repairs) if _law(r) not in known}
+            known |= new.keys()
+            if new and fusion.block is not None:
+                numbers = tuple(sorted(new.values()))
+                one = Subject(pattern.name, program, fusion.block, fusion.repairs, numbers)
+                found.append(one)
+    return tuple(found)
+
+
+def _law(found: Repair) -> tuple[object, ...]:
+    """How the components are moved and guarded, whatever they are sums of."""
+    factors = tuple(f and algebra(plain(f)) for row in found.factors for f in row)
+    guards = tuple(dict.fromkeys(algebra(g.condition) for g in found.guards))
+    return found.fold, found.action, factors, guards, algebra(plain(found.finalise))
+
+
+@dataclass(frozen=True)
 class Mutant:
-    """One change of ``repair`` number ``number`` of ``case``. ``site``: which move, guard,
+    """One change of ``repair`` number ``number`` of ``subject``. ``site``: which move, guard,
     combination or term; ``what``: the change."""
 
-    case: Case
+    subject: Subject
     number: int
     site: str
     what: str
@@ -49,13 +105,13 @@ class Mutant:
     block: BlockGraph
 
 
-def mutants(case: Case) -> Iterator[Mutant]:
-    """Every mutant of every repair of a case, in a fixed order."""
-    block, repairs = repaired(case)
-    for number, found in enumerate(repairs):
+def mutants(subject: Subject) -> Iterator[Mutant]:
+    """Every mutant of every repair of a subject, in a fixed order."""
+    for number in subject.numbers:
+        found, block = subject.repairs[number], subject.block
         for site, what, wrong, other in _changes(found, block):
             if (wrong, other) != (found, block):
-                yield Mutant(case, number, site, what, wrong, other)
+                yield Mutant(subject, number, site, what, wrong, other)
 
 
 def _changes(found: Repair, block: BlockGraph) -> Iterator[tuple[str, str, Repair, BlockGraph]]:
@@ -288,10 +344,10 @@ def _mapped(block: BlockGraph, change: Callable[[Node], Node]) -> BlockGraph:
 
 @cache
 def every() -> tuple[Mutant, ...]:
-    """All mutants of all cases, in a fixed order."""
-    return tuple(m for case in REPAIRED for m in mutants(case))
+    """All mutants of all subjects, in a fixed order."""
+    return tuple(m for subject in subjects() for m in mutants(subject))
 
 
 def sample(number: int) -> list[Mutant]:
-    """The same ``number`` of mutants each time, from all cases and kinds of sites."""
+    """The same ``number`` of mutants each time, from all subjects and kinds of sites."""
     return Random(0).sample(every(), number)

@@ -1,8 +1,9 @@
 """What becomes of wrong repairs: which obligation finds each, or why it is no other repair.
 
 ``python -m tests.verify.repair_outcomes [NUMBER]`` judges every mutant (or a sample) of every
-repair of the cases and prints how many each obligation finds. One that all of them and the field
-run accept must be shown, by the solver, to do the same on every state that a walk can reach.
+repair of the cases, and of each further law of the rows of the catalogue, and prints how many each
+obligation finds. One that all of them and the field run accept must be shown, by the solver, to do
+the same on every state that a walk can reach.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import sys
 from collections import Counter
 
 from superopt.repair.guard import EXTREMA
-from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import State
@@ -21,15 +21,12 @@ from superopt.ugraph.walk import topo
 from superopt.verify.combination import Combination
 from superopt.verify.equality import both
 from superopt.verify.equality import same_value
-from superopt.verify.field.graphs import verify_graph
 from superopt.verify.obligations import obligations
 from superopt.verify.standing import Standing
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import accepted
-from tests.repair.cases import repaired
-from tests.repair.cases import spec
 from tests.verify.repair_mutants import Mutant
 from tests.verify.repair_mutants import every
 from tests.verify.repair_mutants import sample
@@ -41,9 +38,7 @@ def outcome(mutant: Mutant) -> tuple[str, Verdict | None]:
     for claim, verdict in obligations(mutant.repair, mutant.block):
         if not accepted(verdict):
             return claim, verdict
-    program = spec(mutant.case)
-    graph = KernelGraph("mutant", program.params, ("out",), (mutant.block,))
-    verdict = verify_graph(program, graph, seed=0)
+    verdict = mutant.subject.verdict(mutant.block)
     if not accepted(verdict):
         return "field run", verdict
     same = equivalent(mutant)
@@ -53,9 +48,8 @@ def outcome(mutant: Mutant) -> tuple[str, Verdict | None]:
 def equivalent(mutant: Mutant) -> Verdict:
     """Whether the mutated walk does on every reachable state what the derived one does: the
     same terms are absorbed, two segments are joined alike, and the value at the end is one."""
-    block, repairs = repaired(mutant.case)
-    found = repairs[mutant.number]
-    standing = Standing(found, block)
+    found = mutant.subject.repairs[mutant.number]
+    standing = Standing(found, mutant.subject.block)
     plain = Combination(standing)
     other = Combination(Standing(mutant.repair, mutant.block))
     a, b = plain.segment(0), plain.segment(1)
@@ -102,7 +96,7 @@ def main() -> None:
         who, verdict = outcome(mutant)
         count[who] += 1
         if who in ("survived", "equivalent"):
-            place = f"{mutant.case.name}, repair {mutant.number}, {mutant.site}"
+            place = f"{mutant.subject.name}, repair {mutant.number}, {mutant.site}"
             print(f"{who}: {place}: {mutant.what}: {verdict}", flush=True)
     outcomes = ", ".join(f"{who} {n}" for who, n in sorted(count.items()))
     print(f"{count.total()} of {len(every())} mutants: {outcomes}")

@@ -45,6 +45,8 @@ def judged(value: Node) -> Verdict:
         total("n", exp(sub(MASKED, finite(largest("n", MASKED))))),
         total("n", exp(sub(X, TOP))),
         total("n", exp(sub(X, Map(Fn.MAX, (TOP, SINK))))),  # none may reach 0, in the spec neither
+        total("n", mul(X, exp(sub(SINK, Map(Fn.MAX, (TOP, SINK)))))),  # a sink's share only falls
+        total("n", mul(X, exp(mul(num(-1), Map(Fn.MAX, (TOP, num(0))))))),
         total("n", mul(sub(X, MEAN), Y)),
         total("n", mul(MEAN, Y)),
     ],
@@ -60,6 +62,7 @@ def test_in_range(value: Node):
         (total("n", exp(mul(num(2), sub(X, mul(num(2), TOP))))), Refuted),  # none reaches 0
         (total("n", exp(sub(X, Map(Fn.ABS, (TOP,))))), Refuted),  # earlier terms may vanish
         (total("n", div(exp(X), exp(TOP))), Unknown),  # the spec itself overflows
+        (total("n", mul(X, exp(sub(SINK, TOP)))), Unknown),  # a sink above all scores
         (total("n", mul(sub(X, total("n", Y)), X)), Unknown),  # a sum is no mean
     ],
 )

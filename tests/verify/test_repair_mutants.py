@@ -11,6 +11,7 @@ from tests.repair.cases import BY_NAME
 from tests.verify.repair_mutants import Mutant
 from tests.verify.repair_mutants import every
 from tests.verify.repair_mutants import mutants
+from tests.verify.repair_mutants import of_case
 from tests.verify.repair_mutants import sample
 from tests.verify.repair_outcomes import equivalent
 from tests.verify.repair_outcomes import outcome
@@ -19,11 +20,11 @@ SAMPLE = 100
 
 
 def named(mutant: Mutant) -> str:
-    return f"{mutant.case.name}, {mutant.number}, {mutant.site}: {mutant.what}"
+    return f"{mutant.subject.name}, {mutant.number}, {mutant.site}: {mutant.what}"
 
 
 def test_every_move_guard_and_combination_is_changed_in_at_least_five_ways():
-    sites = Counter((m.case.name, m.number, m.site) for m in every())
+    sites = Counter((m.subject.name, m.number, m.site) for m in every())
     derived = ("move", "guard", "combination")
     few = {site: n for site, n in sites.items() if n < 5 and site[2].startswith(derived)}
     assert not few
@@ -47,7 +48,9 @@ def test_no_mutant_of_the_sample_survives(part: int):
     ],
 )
 def test_each_kind_of_fault_has_its_finder(case: str, site: str, what: str, finder: str):
-    found = [m for m in mutants(BY_NAME[case]) if m.site.startswith(site) and m.what == what]
+    found = [
+        m for m in mutants(of_case(BY_NAME[case])) if m.site.startswith(site) and m.what == what
+    ]
     assert found
     assert [outcome(m)[0] for m in found] == [finder] * len(found)
 
@@ -55,7 +58,7 @@ def test_each_kind_of_fault_has_its_finder(case: str, site: str, what: str, find
 def test_the_check_of_equivalence_can_say_no():
     (other,) = (
         m
-        for m in mutants(BY_NAME["logsumexp"])
+        for m in mutants(of_case(BY_NAME["logsumexp"]))
         if (m.site, m.what) == ("move of sum0 to sum0", "halved")
     )
     assert isinstance(equivalent(other), Refuted)

@@ -14,12 +14,15 @@ from superopt.emit.program import Body
 from superopt.emit.program import Frame
 from superopt.emit.value import Value
 from superopt.emit.writer import Writer
+from superopt.errors import NotEmittable
 from superopt.threads.layouts import Layouts
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.scalar import Kind
 
 CONSUMERS = "CONSUMERS"  # the number of consumers, a constexpr
 CONSUMER = "CONSUMER"  # which of them this is
+LANES = "gl.BlockedLayout([1], [32], [4], [0])"  # of a vector in the entry
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,13 @@ class Stretch:
 
 
 class Entry(Frame):
-    """The frame of the entry. ``rows``: the axis that consumers split."""
+    """The frame of the entry. ``rows``: the axis that ``consumers`` split."""
 
-    def __init__(self, block: BlockGraph, described: Collection[str], rows: str) -> None:
+    def __init__(
+        self, block: BlockGraph, described: Collection[str], rows: str, consumers: int
+    ) -> None:
         super().__init__(block, described)
-        self.rows = rows
+        self.rows, self.consumers = rows, consumers
         self.names.fresh(CONSUMERS)
         self.names.fresh(CONSUMER)
         self.names.fresh("turn")
@@ -76,6 +81,28 @@ class Entry(Frame):
     def tile(self, axis: str) -> str:
         """Positions that the program has of ``axis`` at a time."""
         return f"({self.one(axis)} * {CONSUMERS})" if axis == self.rows else self.one(axis)
+
+    def lane(self, axis: str) -> str:
+        """0 and more: a power of two of lanes, those beyond the tile of the program included.
+        (The entry has lanes only where a walk's limits depend on data.)"""
+        count = self.one(axis)
+        if axis == self.rows:
+            count += f" * {1 << (self.consumers - 1).bit_length()}"
+        return self._make(axis, "lane", f"gl.arange(0, {count}, layout={LANES})", invariant=True)
+
+    def inside(self, axis: str) -> Value:
+        """Which lanes are positions of this program."""
+        if axis != self.rows or self.consumers & (self.consumers - 1) == 0:
+            return super().inside(axis)
+        at = self._lanes(axis, "at").text
+        text = f"({at} < {self.extent(axis)}) & ({self.lane(axis)} < {self.tile(axis)})"
+        return Value(self._make(axis, "in", text), (axis,), Kind.BOOL)
+
+    def along(self, value: Value, dims: tuple[str, ...]) -> str:
+        """``value`` as it is: the entry has no tiles of two axes."""
+        if len(dims) > 1:
+            raise NotEmittable(f"a limit of a walk varies along {' and '.join(map(repr, dims))}")
+        return super().along(value, dims)
 
     def one(self, axis: str) -> str:
         """Positions that one consumer has of ``axis`` at a time."""
@@ -89,11 +116,13 @@ class Role(Frame):
     def __init__(self, entry: Entry, layouts: Layouts, which: str) -> None:
         super().__init__(entry.block)
         self.entry, self.layouts, self.which = entry, layouts, which
+        lanes = {("at", axis) for axis in entry.order}  # of which a role has its own
         # What the kernel takes, and the names of it all, is one for all roles.
         self.names, self._described, self.helpers = entry.names, entry._described, entry.helpers
         self._stems, self._sizes, self._scalars = entry._stems, entry._sizes, entry._scalars
         self._tensors, self._tiles = entry._tensors, entry._tiles
-        self._known = {k: n for k, n in entry._known.items() if k[1] in ("tile", "at")}
+        numbers = [k for k in entry._known if k[1] in ("tile", "at") and (k[1], k[0]) not in lanes]
+        self._known = {k: entry._known[k] for k in numbers}
         self.constants = Writer(1)  # the lines that define layouts, before all others
         self.layout_names: dict[str, str] = {}
         self.stretch: Stretch | None = None

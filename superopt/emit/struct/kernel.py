@@ -54,7 +54,7 @@ class _Struct:
             instructions(walk, self.products)
         self.stores = copied_out(graph.block, self.products)
         described = [t.name for t in graph.by_tensor] + [s.name for s in self.stores]
-        self.entry = Entry(graph.block, described, graph.rows)
+        self.entry = Entry(graph.block, described, graph.rows, graph.consumers)
         self.shared = Shared(self.entry, graph)
 
     def printed(self) -> StructKernel:

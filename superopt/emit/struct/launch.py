@@ -16,7 +16,8 @@ from superopt.emit.kernel import TensorArgument
 from superopt.emit.struct.kernel import print_threads
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
-from superopt.threads.build import build
+from superopt.threads.build import SLOTS_LEAST
+from superopt.threads.build import of_config
 from superopt.threads.check import check
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
@@ -24,36 +25,62 @@ from superopt.ugraph.threads import ThreadGraph
 
 WARPS = 4  # of one consumer, and of the launch
 SUFFIX = "_roles"  # of the function, before the number of consumers
-SLOTS_LEAST, SLOTS_MOST = 2, 8
+SLOTS_MOST = 8
 
 HOST = '''
 
-def _shared_descriptors(launch, case, least, *boxes):
-    """Descriptors of (tensor, positions of one tile along each axis, tiles in shared memory) for
-    a kernel with roles, or nothing.
+TAKEN = {}  # by plain function: why its last launch took no roles; empty if it did
 
-    There are none if the launch asks for no roles, on other devices than sm_90, for operands that
-    are not 16 bits wide, if the tiles are too large or have fewer slots than ``least``, and if a
-    tensor lies otherwise than descriptors can say.
+
+def _without_roles(launch, case, fewest, boxes):
+    """Why a launch takes its plain function; empty if it takes roles.
+
+    ``fewest``: by consumers and kind, with how many slots roles do not wait for ever. ``boxes``:
+    (tensor, positions of one tile along each axis, tiles in shared memory) of all descriptors.
     """
-    device = boxes[0][0].device
-    if not launch.consumers or case.itemsize != 2 or launch.stages < least or _room(device) == 0:
-        return ()
-    if sum(math.prod(b) * t.element_size() * n for t, b, n in boxes) > _room(device) - 1024:
-        return ()
+    if not launch.consumers:
+        return "the plan asks for none"
+    if launch.stages < fewest.get((launch.consumers, launch.roles), math.inf):
+        return f"{launch.consumers} {launch.roles} with {launch.stages} slots: not in this file"
+    room = _room(boxes[0][0].device)
+    if room == 0:
+        return "the device is no sm_90"
+    if case.itemsize != 2:
+        return f"operands are {case}, not 16 bits wide"
+    size = sum(math.prod(b) * t.element_size() * n for t, b, n in boxes)
+    if size > room - 1024:
+        return f"tiles take {size} bytes of {room - 1024} of shared memory"
+    for tensor, box, _ in boxes:
+        unit = 16 // tensor.element_size()
+        steps = [(s, n) for s, n in zip(tensor.stride()[:-1], tensor.shape[:-1]) if n != 1]
+        if 0 in tensor.shape:
+            return "a tensor is empty"
+        if tensor.data_ptr() % 16 or any(s % unit or not 0 < s < 2**36 * unit for s, _ in steps):
+            return "a tensor's address or a stride is no multiple of 16 bytes"
+        if max(box) > 256 or box[-1] < unit:
+            return f"a tile of {tuple(box)} positions is no box of a copy"
+    return ""
+
+
+def _instead(plan, index):
+    """A launch for the plain function: of the plan, or of one like it that asks for no roles."""
+    if not plan.launches[index].consumers:
+        return plan.launches[index]
+    alike = (p for p in PLANS if p[3:] == plan[3:] and p.graph == plan.graph)
+    launches = (p.launches[index] for p in alike if not p.launches[index].consumers)
+    return next(launches, plan.launches[index])
+
+
+def _shared_descriptors(boxes):
+    """Descriptors of tensors whose tiles are copied into shared memory."""
     found = []
     for tensor, box, _ in boxes:
         unit = 16 // tensor.element_size()
-        shape, steps = list(tensor.shape), [*tensor.stride()[:-1], 1]
-        for axis, step in enumerate(steps[:-1]):
-            if shape[axis] == 1:  # the step is never taken, so any that is aligned will do
-                steps[axis] = unit
-            elif step % unit or not 0 < step < 2**36 * unit:
-                return ()
-        if 0 in shape or tensor.data_ptr() % 16 or max(box) > 256 or box[-1] < unit:
-            return ()
+        # The step of one position is never taken, so any that is aligned will do.
+        steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
+        steps[-1] = 1
         layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
-        found.append(SharedDescriptor(tensor, shape, steps, list(box), layout))
+        found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
     return found
 
 
@@ -76,10 +103,10 @@ def with_roles(block: BlockGraph, name: str, config: Config, dtype: str) -> Stru
     Raises:
         NotEmittable: the block has no thread graph under ``config``; the message says why.
     """
-    slots = max(config.stages, SLOTS_LEAST)
-    graph = build(block, config, dtype, config.consumers, slots)
-    printed = print_threads(graph, f"{name}{SUFFIX}{config.consumers}")
-    return replace(printed, least=_least(graph))
+    graph = of_config(block, config, dtype)
+    kind = f"_{config.kind}" if config.kind else ""
+    printed = print_threads(graph, f"{name}{SUFFIX}{config.consumers}{kind}")
+    return replace(printed, kind=config.kind, least=_least(graph))
 
 
 def _least(graph: ThreadGraph) -> int:

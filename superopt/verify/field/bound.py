@@ -23,8 +23,11 @@ from superopt.ugraph.floats import Array
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
+from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.verify.field import primes
+from superopt.verify.field.alike import Form
+from superopt.verify.field.alike import form
 from superopt.verify.field.atoms import analysed
 from superopt.verify.field.degree import Degrees
 from superopt.verify.field.exponents import Exponent
@@ -108,7 +111,7 @@ def round_bound(
     trial: Trial,
     integers: Mapping[str, Array],
     drawn_logs: bool = False,
-    equivariant: bool = False,
+    equivariant: frozenset[Fn] = frozenset(),
 ) -> RoundBound | NoBound:
     """The bound for one comparison, the largest over all output elements."""
     terms = Terms(drawn_logs, equivariant)
@@ -135,7 +138,10 @@ def round_bound(
             if a != terms.undefined
         }
         signs: dict[int, int | None] = {}
-        found = [_element(terms, signs, a, b) for a, b in sorted(pairs)]
+        alike: dict[Form, tuple[int, int]] = {}
+        for pair in sorted(pairs):
+            alike.setdefault(form(terms, pair), pair)
+        found = [_element(terms, signs, a, b) for a, b in alike.values()]
     except TooHardError as why:
         return NoBound(str(why))
     if not found:
@@ -181,7 +187,8 @@ def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> Roun
     degree, height = degrees.difference(*sides)
     degree += degrees.collisions(drawn)
     if terms.equivariant:
-        degree += degrees.shapes([terms.all[x].args for x in cone if terms.all[x].op in EXTREMA])
+        drawn_so = [x for x in cone if terms.moves(x)]
+        degree += degrees.shapes([terms.all[x].args for x in drawn_so])
     roots += powers(terms, cone, logs)
     coins += sum(_undecided(terms, x) for x in cone)
     coins += ceil(orders(different(polys, candidates(terms, cone))))
@@ -214,12 +221,12 @@ def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int
     return list(found)
 
 
-def _facts(ops: list[str], roots: int, equivariant: bool) -> tuple[str, ...]:
-    what = "shape of the set" if equivariant else "set"
+def _facts(ops: list[str], roots: int, equivariant: frozenset[Fn]) -> tuple[str, ...]:
+    what = {n: "shape of the set" if f in equivariant else "set" for n, f in EXTREMA.items()}
     facts = {
         "opaque": "tanh, erf, roundings, log in products are drawn functions of their arguments",
-        "max": f"a maximum is a drawn function of the {what} of its arguments",
-        "min": f"a minimum is a drawn function of the {what} of its arguments",
+        "max": f"a maximum is a drawn function of the {what['max']} of its arguments",
+        "min": f"a minimum is a drawn function of the {what['min']} of its arguments",
         "best": "lists are ranked by what increasing functions are applied to, in random orders",
         "sqrt": "arguments of roots are positive",
     }

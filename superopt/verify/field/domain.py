@@ -65,7 +65,7 @@ class FieldDomain:
         rounds: int = 8,
         chains: Sequence[tuple[int, ...]] | None = None,
         drawn_logs: bool = False,
-        equivariant: bool = False,
+        equivariant: frozenset[Fn] = frozenset(),
     ) -> None:
         rng = Random(f"field:{seed}:{levels}")
         chains = chains or [primes.draw(rng, levels) for _ in range(rounds)]

@@ -60,6 +60,7 @@ class Polynomials:
         self.large = 0  # bits of coefficients that a prime of a chain could divide
         self.own: list[str | None] = []  # by letter: the variable that it is, if it is one
         self._terms: list[int] = []  # by letter
+        self._shapes: dict[int, Monomial] = {}  # by extremum
         self._roots: dict[int, Fraction] = {}  # letters that are roots of numbers
         self.logs: dict[int, int] = {}  # letters that are logarithms -> their argument
         # Letters that are inverses -> of what. The term that such a letter came from may be an
@@ -111,6 +112,8 @@ class Polynomials:
                 ((((letter, _),), _),) = poly.items()
                 self.logs[letter] = t.args[0]
                 return poly
+            case "max" | "min" if self.terms.moves(term):
+                return self._placed(term)
             case "where":
                 raise TooHardError("an exponent contains a choice by data")
             case "best" if self.terms.is_place(term):
@@ -134,6 +137,34 @@ class Polynomials:
             for _ in range(abs(power)):
                 found = self._product(found, factor)
         return found
+
+    def _placed(self, term: int) -> Poly:
+        """A letter for what an extremum is of, moved by what all members have in common.
+
+        Of every monomial that is the least coefficient, so that sets that differ by a shift are
+        left with one and the same rest.
+        """
+        op, args = self.terms.all[term].op, self.terms.all[term].args
+        try:
+            members = [self.of(a) for a in args]
+        except (TooHardError, KeyError):  # what is in it is known by itself only
+            found = self._drawn(term, f"drawn {term}")
+            (self._shapes[term],) = found
+            return found
+        zero = Fraction(0)
+        monomials = dict.fromkeys(m for poly in members for m in poly)
+        least = {m: min(poly.get(m, zero) for poly in members) for m in monomials}
+        away: Poly = {m: -c for m, c in least.items() if c}
+        rests = frozenset(tuple(sorted(_sum(poly, away).items())) for poly in members)
+        key = ("drawn", (op, rests))
+        found = self._letter(key, frozenset([f"drawn {term}"]), 1, term)
+        (self._shapes[term],) = found
+        return _sum(found, {m: c for m, c in least.items() if c})
+
+    def shape_of(self, extremum: int) -> Monomial:
+        """The letter of an extremum that is drawn for a shape: one for all that are it, shifted."""
+        self.of(extremum)
+        return self._shapes[extremum]
 
     def _drawn(self, term: int, variable: str) -> Poly:
         return self._letter(("drawn", term), frozenset([variable]), 1, term)

@@ -3,7 +3,9 @@
 A plain reading draws a value for the *set*. An equivariant one draws it for the *shape* of the
 set, its place and size taken away: then ``max(c x + b) = c max(x) + b`` for every square ``c``,
 ``min(x) = -max(-x)`` and ``|x| = max(x, -x)``, whatever is drawn. True maxima obey these laws,
-so what follows from them holds for true maxima; signs of maxima are then unknown.
+so what follows from them holds for true maxima; signs of maxima are then unknown. A reading may
+draw maxima alone so, or minima alone: of these laws the first is left then, and an extremum of two
+values is no absolute value but as random as any.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from superopt.verify.field.residues import Tower
 
 CHOICE = "the choice of a maximum"
 OPPOSITE = {Fn.MAX: Fn.MIN, Fn.MIN: Fn.MAX}
+EITHER = frozenset(OPPOSITE)
 
 _BITS = 8  # two a level: known, and square
 
@@ -69,7 +72,7 @@ def extremum(tower: Tower, fn: Fn, a: FieldArray, dim: int) -> FieldArray:
     known = np.asarray((first.known | ~a.finite).all(at))
     sets = _distinct(_merged(sets_of(a, fn), at))
     one = sets.there.sum(-1) == 1
-    drawn = _equivariant(tower, sets) if tower.equivariant else _signed(tower, sets)
+    drawn = _equivariant(tower, sets) if fn in tower.equivariant else _signed(tower, sets)
     levels: list[Residue | None] = []
     for several, residue in zip(drawn, sets.levels, strict=True):
         if residue is None:
@@ -168,7 +171,7 @@ def _equivariant(tower: Tower, sets: Members) -> list[Residue]:
 
     ``size`` is the absolute deviation of one member, which is picked by what neither place nor
     size changes; ``shape`` are the deviations over it. ``phi`` is a square, for a maximum is no
-    less than the mean, and 1 for two members. A level knows the value if
+    less than the mean, and 1 for two members (``|x| = max(x, -x)``). A level knows the value if
     it knows all members.
     """
     if sets.fn is Fn.MIN:
@@ -193,7 +196,9 @@ def _equivariant(tower: Tower, sets: Members) -> list[Residue]:
     found: list[Residue] = []
     for level, r in enumerate(sets.levels):
         root = tower.random("max of a shape", level, letter)
-        phi = np.where(count[..., 0] == 2, np.uint64(1), tower.mul(level, root, root))
+        phi = tower.mul(level, root, root)
+        if tower.equivariant == EITHER:
+            phi = np.where(count[..., 0] == 2, np.uint64(1), phi)
         value = tower.add(level, means[level], tower.mul(level, sizes[level][..., 0], phi))
         complete = np.zeros(value.shape, np.bool_)
         if r is not None:
@@ -223,7 +228,7 @@ def moved(
 ) -> Members | None:
     """The sets of ``op(a, b)``: those of ``a`` with ``op`` on every member, where that is
     ``fair``; elsewhere the value alone, which has the residues ``levels``."""
-    if a.members is None or b.members is not None:
+    if a.members is None:
         return None
     there = a.members.there & (a.finite & b.finite)[..., None]
     found: list[Residue | None] = []

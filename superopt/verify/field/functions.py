@@ -23,6 +23,7 @@ from superopt.verify.field.array import integer
 from superopt.verify.field.array import promoted
 from superopt.verify.field.array import real
 from superopt.verify.field.array import zero_of
+from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.extrema import Op
 from superopt.verify.field.extrema import both_signs
 from superopt.verify.field.extrema import moved
@@ -134,10 +135,14 @@ class Functions:
         self, a: FieldArray, b: FieldArray, op: Op, levels: Sequence[Residue | None]
     ) -> Members | None:
         """The sets behind a sum or a product of an extremum and another value."""
-        if not self.tower.equivariant:
+        moving = [
+            (x, y)
+            for x, y in ((a, b), (b, a))
+            if x.members is not None and x.members.fn in self.tower.equivariant
+        ]
+        if len(moving) != 1:  # of two extrema it is not known which one moves the other
             return None
-        if a.members is None:
-            a, b = b, a
+        ((a, b),) = moving
         fair = b.finite
         if op == self.tower.mul:
             fair = fair & positive(self.tower, b)
@@ -159,7 +164,7 @@ class Functions:
         ]
         sets = a.members
         if sets is not None:
-            sets = opposite(self.tower, sets) if self.tower.equivariant else None
+            sets = opposite(self.tower, sets) if self.tower.equivariant == EITHER else None
         return real(tag, zero_of(a), levels, a.doubts, members=sets)
 
     def sub(self, *args: FieldArray) -> FieldArray:
@@ -178,7 +183,7 @@ class Functions:
         if (a.expo is None) != (b.expo is None):
             expo = self._power(a, y) if a.expo is not None else self._power(b, x)
             return self.held(tag, zero, tuple(_where(sure, expo)), doubts)
-        if self.tower.equivariant and any(_negative(v) for v in args):
+        if self.tower.equivariant == EITHER and any(_negative(v) for v in args):
             return self.mul(self.negate(x), self.negate(y))  # maxima become minima
         levels = _where(sure, self._zip(a.levels, b.levels, self.tower.mul))
         return real(tag, zero, levels, doubts, members=self._moved(a, b, self.tower.mul, levels))
@@ -265,7 +270,7 @@ class Functions:
                 square = self.tower.is_square(i, r.value)
                 r = Residue(np.where(square, r.value, self.tower.negate(i, r.value)), r.known)
             levels.append(r)
-        sets = both_signs(self.tower, a) if self.tower.equivariant else None
+        sets = both_signs(self.tower, a) if self.tower.equivariant == EITHER else None
         return real(tag, zero_of(a), levels, a.doubts | {POSITIVE}, members=sets)
 
     def sqrt(self, a: FieldArray) -> FieldArray:

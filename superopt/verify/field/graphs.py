@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
@@ -17,6 +18,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Scalar
+from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import exact_of
@@ -29,7 +31,9 @@ from superopt.verify.field.compare import compared
 from superopt.verify.field.distances import shrunk
 from superopt.verify.field.domain import FieldDomain
 from superopt.verify.field.extrema import CHOICE
+from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.extremes import extreme_integers
+from superopt.verify.field.functions import LOG
 from superopt.verify.field.meaning import Meaning
 from superopt.verify.field.meaning import outputs_of
 from superopt.verify.field.primes import MOST_LEVELS
@@ -128,7 +132,7 @@ class Comparison:
     seed: int
     limit: float
     drawn_logs: bool = False
-    equivariant: bool = False
+    equivariant: frozenset[Fn] = frozenset()
     extreme: bool = False
 
     def verdict(self) -> Verdict:
@@ -142,7 +146,7 @@ class Comparison:
                     return drawn.verdict()
             if not self.equivariant and self._points(bound) > MOST_POINTS:
                 # With more laws of maxima there are fewer absolute values to decide.
-                moving = replace(self, equivariant=True)
+                moving = replace(self, equivariant=EITHER)
                 if self._points(moving._bound()) <= MOST_POINTS:
                     return moving.verdict()
         except IllTyped as wrong:
@@ -238,13 +242,23 @@ class Comparison:
                 found[param.name] = exact_of(value)[0] if exact else truth_of(value)[0][0]
         return found
 
+    def _readings(self, doubts: frozenset[str]) -> Iterator[Comparison]:
+        """With more laws of extrema they may agree; of one that is moved by another extremum, or
+        by a logarithm, these are only seen where that is drawn."""
+        if self.equivariant:
+            return
+        if CHOICE in doubts:
+            for moving in (EITHER, frozenset({Fn.MAX}), frozenset({Fn.MIN})):
+                yield replace(self, equivariant=moving)
+        if LOG in doubts and not self.drawn_logs:
+            yield replace(self, drawn_logs=True)
+
     def _differs(self, name: str, difference: Difference) -> Verdict:
         found = counterexample(self.program, self.graph, self.trial, self.integers(), self.seed)
         if found is not None:
             return found
-        if CHOICE in difference.doubts and not self.equivariant:
-            # With more laws of maxima they may agree.
-            verdict = replace(self, equivariant=True).verdict()
+        for other in self._readings(difference.doubts):
+            verdict = other.verdict()
             if isinstance(verdict, Sampled):
                 return verdict
         where = f"{name}{list(difference.position)}"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from superopt.ugraph.scalar import Fn
 from superopt.verify.field.primes import is_square
 
 U64 = npt.NDArray[np.uint64]
@@ -33,12 +34,12 @@ class Tower:
     """The fields of all rounds, level 0 (the largest primes) first.
 
     Arrays have a leading dimension of one element a round (or 1: equal in all rounds). Level
-    ``i`` takes its exponents from level ``i + 1``. ``equivariant``: how maxima are drawn
-    (``extrema.py``).
+    ``i`` takes its exponents from level ``i + 1``. ``equivariant``: the extrema that are drawn
+    so (``extrema.py``).
     """
 
     def __init__(
-        self, chains: Sequence[tuple[int, ...]], seed: int, equivariant: bool = False
+        self, chains: Sequence[tuple[int, ...]], seed: int, equivariant: frozenset[Fn] = frozenset()
     ) -> None:
         self.equivariant = equivariant
         self.chains = tuple(chains)

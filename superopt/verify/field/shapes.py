@@ -1,9 +1,10 @@
 """What equivariant maxima cost the bound: which of them are no variables of their own.
 
 Maxima of sets of one shape are tied: each is ``mean + size * phi`` with the same drawn ``phi``,
-and ``size`` is an absolute value, of which both signs have to be seen. A maximum of two values
-needs no ``phi`` at all. Whether two sets have one shape is seen at a random point: a miss would
-need a coincidence modulo a prime of 61 bits.
+and ``size`` is an absolute value, of which both signs have to be seen. Those of one size, too, are
+one variable in other places (``exponents.py``). A maximum of two values needs no ``phi`` at all
+where it may be an absolute value. Whether two sets have one shape is seen at a random point: a
+miss would need a coincidence modulo a prime of 61 bits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.exponents import TooHardError
+from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.roots import signs_of
 from superopt.verify.field.scalarpoint import PRIME
 from superopt.verify.field.scalarpoint import ScalarPoint
@@ -24,7 +26,10 @@ EXTREMA = {"max": Fn.MAX, "min": Fn.MIN}
 
 @dataclass(frozen=True)
 class Ties:
-    """The extrema that others, or their own members, determine, and the signs to be seen."""
+    """The extrema that others, or their own members, determine, and the signs to be seen.
+
+    ``tied``: of these, and of those that are others in another place.
+    """
 
     tied: frozenset[int]
     coins: int
@@ -37,32 +42,36 @@ def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Tie
         TooHardError: a tied extremum stands where it would have to be a variable.
     """
     terms = polys.terms
-    maxima = [x for x in cone if terms.all[x].op in EXTREMA]
+    maxima = [x for x in cone if terms.moves(x)]
     point = ScalarPoint(polys, squares=True)
     classes: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     tied: set[int] = set()
+    placed: set[int] = set()
     coins = 0
     for x in maxima:
         try:
             members = {point.term(a, "", 0) for a in terms.all[x].args}
         except KeyError as missing:
             raise TooHardError("a maximum of deep exponentials") from missing
-        if len(members) > 2:
+        if len(members) > 2 or (terms.equivariant != EITHER and len(members) == 2):
             shape, place = _shape(sorted(members), terms.all[x].op == "min")
             classes.setdefault(shape, {}).setdefault(place, []).append(x)
         else:
             tied.add(x)
             coins += len(members) - 1
     for same in classes.values():
-        if len(same) > 1:
-            tied.update(x for group in same.values() for x in group)
+        alike = [x for group in same.values() for x in group]
+        if len({polys.shape_of(x) for x in alike}) == 1:
+            placed.update(alike if len(same) > 1 else ())
+        elif len(same) > 1:
+            tied.update(alike)
             coins += len(same) - 1
     for x in maxima:
         if x in within and x in tied:
             raise TooHardError("an exponent contains a maximum that others determine")
         if not tied.isdisjoint(_below(terms, terms.all[x].args)):
             raise TooHardError("a maximum of maxima that others determine")
-    return Ties(frozenset(tied), coins + _signs(polys, cone))
+    return Ties(frozenset(tied | placed), coins + _signs(polys, cone))
 
 
 def _shape(members: Sequence[int], negate: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:

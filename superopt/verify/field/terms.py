@@ -17,6 +17,7 @@ from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.extrema import OPPOSITE
 from superopt.verify.field.primes import has_root
 
@@ -42,7 +43,7 @@ class Terms:
     ``drawn_logs``: see ``Functions``. ``equivariant``: see ``extrema.py``.
     """
 
-    def __init__(self, drawn_logs: bool = False, equivariant: bool = False) -> None:
+    def __init__(self, drawn_logs: bool = False, equivariant: frozenset[Fn] = frozenset()) -> None:
         self.drawn_logs = drawn_logs
         self.equivariant = equivariant
         self.all: list[Term] = []
@@ -251,14 +252,18 @@ class Terms:
             return self.term(Term(fn.symbol, tuple(sorted(found))))
         return found.pop() if found else self.num(lost)
 
+    def moves(self, a: int) -> bool:
+        """Whether ``a`` is an extremum that is drawn for the shape of its set."""
+        return any(self.all[a].op == fn.symbol for fn in self.equivariant)
+
     def members(self, fn: Fn, a: int) -> tuple[int, ...]:
         """What ``a`` is the extremum of, as far as the laws say that are in use."""
         t = self.all[a]
         if t.op == fn.symbol:
             return t.args
-        if not self.equivariant:
+        if fn not in self.equivariant:
             return (a,)
-        if t.op == "abs" and fn is Fn.MAX:
+        if t.op == "abs" and fn is Fn.MAX and self.equivariant == EITHER:
             return (t.args[0], self.negate(t.args[0]))
         if t.op not in ("add", "mul"):
             return (a,)

@@ -1,9 +1,10 @@
 """Positions that no row sees (padding, a length), whose values must not matter even if NaN.
 
 They are read off conditions that compare the positions of one axis with numbers: constants,
-sizes, run-time numbers, or data that do not vary over that axis (a length for each batch). A mask
-over the positions of two axes, as a causal one, depends on the row, and so do data that vary over
-rows: of these, what every row masks counts. What is hidden only together with a mask that depends
+sizes, run-time numbers, or data that do not vary over that axis (a length for each batch); or that
+are data along a folded axis (a truth value for each key). A mask over the positions of two axes, as
+a causal one, depends on the row, and so do data that vary over rows: of these, what every row masks
+counts. What is hidden only together with a mask that depends
 on the row (all but a prefix, behind the diagonal) is not hidden from every row by itself.
 """
 
@@ -64,16 +65,17 @@ def hidden(
     ``single``: axes of which a program has one position (batches): these may differ in what they
     hide, all others are rows.
     """
-    together = _together(program)
+    together, folded = _together(program), hostile.folded_axes(program)
     for condition in hostile.conditions(program):
         below = topo([condition])
         if condition in together:
             continue
         positions = {n.axis for n in below if isinstance(n, Index)}
-        data = [n for n in below if isinstance(n, Input)]
-        if len(positions) != 1 or any(positions & {*t.order} for t in data):
+        data = {a for n in below if isinstance(n, Input) for a in n.order}
+        along = positions or data.intersection(folded) - {*single}
+        if len(along) != 1 or positions & data:
             continue
-        (axis,) = positions
+        (axis,) = along
         truth = hostile.value_of(condition, program, arrays, sizes) != 0
         rows = tuple(d for d, a in enumerate(condition.axes) if a != axis and a not in single)
         axes = tuple(a for d, a in enumerate(condition.axes) if d not in rows)

@@ -173,9 +173,11 @@ def launch_of(module: ModuleType, config: Config) -> Any:
     """
     if config.descriptors and not hasattr(module, "TensorDescriptor"):
         raise ValueError("the file has no function with tensor descriptors")
-    how: dict[str, bool | int] = {"descriptors": True} if config.descriptors else {}
+    how: dict[str, bool | int | str] = {"descriptors": True} if config.descriptors else {}
     how |= {"group": config.group} if config.group != 1 else {}
     how |= {"dependent": True} if config.dependent else {}
+    if config.consumers:
+        how |= {"consumers": config.consumers, "roles": config.kind}
     return module.Launch(config.tile, config.parts, config.warps, config.stages, **how)
 
 

@@ -24,6 +24,7 @@ from superopt.verify.field.trials import RANKS
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import past
 from superopt.verify.field.trials import walked_axes
+from superopt.verify.source.arithmetic import wrong_number
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
@@ -72,6 +73,8 @@ def read_field(
     text = source if isinstance(source, KernelText) else read_text(source)
     if (wrong := misprinted(text)) is not None:
         return Refuted((), wrong)
+    if (other := wrong_number(text)) is not None:
+        return other
     draws = 1 if all(p.kind is Kind.REAL for p in program.params) else INTEGER_DRAWS
     first = TextMeaning(text, program, function or program.name, index, descriptors=descriptors)
     found: list[Sampled] = []

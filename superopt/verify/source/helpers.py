@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from superopt.ugraph.domain import Domain
@@ -24,19 +25,26 @@ from superopt.verify.source.number import power_of_two
 from superopt.verify.source.number import real
 from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import as_tile
+from superopt.verify.source.tiles import exactly
 from superopt.verify.source.tiles import mapped
 from superopt.verify.source.vocabulary import Vocabulary
 
 Meaning = Callable[..., Any]
 
 
+@lru_cache(maxsize=512)
 def digest(node: ast.FunctionDef) -> str:
     """What identifies a function's text apart from its layout."""
     return hashlib.sha256(ast.unparse(node).encode()).hexdigest()[:16]
 
 
 def _unary(fn: Fn) -> Meaning:
-    return lambda tl, x: mapped(tl.cells, fn, (as_tile(tl.cells, x),), FP32)
+    def apply(tl: Vocabulary, x: Any) -> Any:
+        tile = as_tile(tl.cells, x)
+        exactly(fn, tile.dtype)
+        return mapped(tl.cells, fn, (tile,), FP32)
+
+    return apply
 
 
 def _grid(numbers: Sequence[Any]) -> Fn:

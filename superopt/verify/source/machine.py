@@ -239,6 +239,7 @@ def file_of(text: KernelText) -> str:
 
 
 @functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=64)
 def executable(
     text: KernelText, also: Callable[[ast.Module], ast.Module] | None = None
 ) -> CodeType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -50,7 +51,8 @@ class TextMeaning:
     ``index``: which graph of the file runs. ``dtype``: of the tensors that have none of their
     own. ``given``: whether the caller brings the outputs. ``descriptors``: whether the launches
     ask for them. ``dependent``: whether they may begin before the one before ends.
-    ``machines``: makes the machine that executes the text.
+    ``machines``: makes the machine that executes the text. ``kinds``: which roles the launches
+    ask for (``Config.kind``), if not those of their Configs.
     """
 
     text: KernelText
@@ -63,6 +65,7 @@ class TextMeaning:
     dependent: bool = False
     tf32: bool = False
     machines: Callable[[KernelText, Domain[Any]], Machine] = machine_for
+    kinds: tuple[str, ...] = ()
 
     def outputs(self, domain: Domain[A], arrays: Mapping[str, A], trial: Trial) -> dict[str, A]:
         """The outputs at one choice of sizes.
@@ -107,16 +110,17 @@ class TextMeaning:
         return machine.host.tensor(of.name, shape, strides, DTYPES[of.dtype or self.dtype])
 
     def _plan(self, machine: Machine, trial: Trial) -> Any:
-        launches = tuple(self._launch(machine, c) for c in trial.configs)
+        kinds = self.kinds or [c.kind for c in trial.configs]
+        launches = tuple(map(partial(self._launch, machine), trial.configs, kinds))
         names = machine.names
         return names["Plan"]("reading", self.index, launches, trial.size, tf32=self.tf32)
 
-    def _launch(self, machine: Machine, config: Config) -> Any:
+    def _launch(self, machine: Machine, config: Config, kind: str) -> Any:
         """The file's own record of a launch, with the options that it knows."""
         made = machine.names["Launch"]
         how: dict[str, Any] = {"tiles": config.tile, "parts": config.parts, "group": config.group}
         how |= {"descriptors": self.descriptors, "dependent": self.dependent}
-        how |= {"consumers": config.consumers, "stages": config.stages}
+        how |= {"consumers": config.consumers, "roles": kind, "stages": config.stages}
         return made(**{name: value for name, value in how.items() if name in made._fields})
 
     def _gathered(

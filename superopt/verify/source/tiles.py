@@ -59,8 +59,10 @@ DTYPES = {
     "bool": DType("bool", Kind.BOOL, 1),
 }
 FP32, INT32, INT64, BOOL = (DTYPES[n] for n in ("fp32", "int32", "int64", "bool"))
+INT8 = DTYPES["int8"]
 
 Data = Any  # an array of whatever domain the reading has
+_CHOOSING = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.WHERE)  # which give one of their numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +143,15 @@ class Tile:
         if new is old:
             return Tile(self.cells, dtype, self.plain, self.data)
         if old is Kind.BOOL and self.plain is not None:
-            whole = Tile(self.cells, INT64, self.plain.astype(np.int64))
+            whole = Tile(self.cells, INT8, self.plain.astype(np.int64))
             return whole.to(dtype)
         if old is Kind.BOOL and new is Kind.REAL:
             one, zero = (as_tile(self.cells, n) for n in (1, 0))
             arms = (self.data, *(_ranked(t, len(self.shape)) for t in (one, zero)))
             return Tile(self.cells, dtype, None, self.cells.apply(Fn.WHERE, arms))
         if old is Kind.INT and new is Kind.REAL:
+            if dtype.bits < FP32.bits and self.dtype.bits > INT8.bits:  # it is exact where read
+                raise OutsideVocabularyError(f"{self.dtype} as {dtype}, which has not its digits")
             return Tile(self.cells, dtype, None, self.lifted())
         raise OutsideVocabularyError(f"a conversion from {self.dtype} to {dtype}")
 
@@ -328,8 +332,19 @@ def bitwise(function: np.ufunc, left: Tile, right: int) -> Tile:
 
 def mapped(cells: Domain[Any], fn: Fn, args: Sequence[Tile], dtype: DType) -> Tile:
     """A function of the domain, point by point."""
+    exactly(fn, dtype)
     rank = max(len(a.shape) for a in args)
     return Tile(cells, dtype, None, cells.apply(fn, tuple(_ranked(a, rank) for a in args)))
+
+
+def exactly(fn: Fn, dtype: DType) -> None:
+    """Conversions are the identity here: so nothing is computed in a dtype that loses digits.
+
+    Raises:
+        OutsideVocabularyError: the function rounds its results to 16 bits.
+    """
+    if dtype.is_floating_point and dtype.bits < FP32.bits and fn not in _CHOOSING:
+        raise OutsideVocabularyError(f"{fn.symbol} in {dtype}, which loses digits")
 
 
 def _ranked(tile: Tile, rank: int) -> Data:

@@ -131,7 +131,7 @@ def _costly(program: Program) -> dict[str, int]:
     folded = {n.axis for n in nodes if isinstance(n, Reduce)}
     found: dict[str, int] = {}
     for node in nodes:
-        if isinstance(node, Map) and node.fn in FEW and node.args[0].kind is Kind.REAL:
+        if isinstance(node, Map) and node.fn in FEW and _reads_real(node):
             few = {a: FEW[node.fn] for a in node.axes if a in folded}
             found |= {a: min(n, found.get(a, n)) for a, n in few.items()}
         if isinstance(node, Map) and node.fn in EXPONENTIALS:
@@ -139,6 +139,11 @@ def _costly(program: Program) -> dict[str, int]:
             steep = [n.axis for n in folds if any(map(_grows, topo([n], _in_exponent)))]
             found |= {a: min(FEW_SUMMED, found.get(a, FEW_SUMMED)) for a in steep}
     return found
+
+
+def _reads_real(node: Map) -> bool:
+    """Whether an operand is real; in ``0 < x`` it is not the first one."""
+    return any(a.kind is Kind.REAL for a in node.args)
 
 
 def _grows(node: Node) -> bool:

@@ -28,6 +28,7 @@ from superopt.verify.source.tiles import Tile
 from superopt.verify.source.tiles import as_tile
 from superopt.verify.source.tiles import binary
 from superopt.verify.source.tiles import common
+from superopt.verify.source.tiles import exactly
 from superopt.verify.source.tiles import mapped
 from superopt.verify.source.tiles import shapes_together
 from superopt.verify.source.tiles import wrapped
@@ -239,6 +240,7 @@ class Vocabulary:
             tile = as_tile(self.cells, value)
             if not tile.dtype.is_floating_point:
                 raise OutsideVocabularyError(f"tl.{name} of {tile.dtype}")
+            exactly(fn, tile.dtype)
             return mapped(self.cells, fn, (tile,), FP32)
 
         return apply
@@ -259,6 +261,7 @@ class Vocabulary:
         """A fold of one dimension, or of all."""
         if axis is None:
             value, axis = value.reshape((prod(value.shape),)), 0
+        exactly(fn, value.dtype)
         axis = _dimension(axis, len(value.shape))
         if value.plain is not None and value.dtype is not BOOL:
             found = np.asarray(UFUNC[fn].reduce(value.plain, axis=axis))
@@ -276,6 +279,7 @@ class Vocabulary:
 
     def scan(self, fn: Fn, value: Tile, axis: Any) -> Tile:
         """The folds of one dimension up to each position."""
+        exactly(fn, value.dtype)
         axis = _dimension(axis, len(value.shape))
         if value.plain is not None and value.dtype is not BOOL:
             found = np.asarray(UFUNC[fn].accumulate(value.plain, axis=axis))

@@ -124,6 +124,50 @@ def test_roles_compile_without_spills_and_with_products_that_overlap(tmp_path: P
     assert facts.shared_bytes <= 227 * 1024
 
 
+RING = replace(WIDE, ring=True)
+
+
+def test_kinds_of_roles_have_functions_of_their_own():
+    graph, plain = online(True), row(PLAIN, target="sm_90")
+    rows = [row(WIDE), row(RING), row(replace(WIDE, joined=True)), plain]
+    text = emit(samples.attention(causal=True), [graph], rows, Header(""))
+    for name in ("roles2", "roles2_ring", "roles2_joined"):
+        assert f"def attention_g0_k0_{name}(" in text
+        assert f"attention_g0_k0_{name}[(programs,)](" in text
+    assert 'consumers=2, roles="ring")' in text
+    assert 'launch.consumers == 2 and launch.roles == "ring":' in text
+    assert '{(2, ""): 2, (2, "ring"): 2, (2, "joined"): 2}' in text
+
+
+def test_the_launcher_says_why_it_takes_no_roles(tmp_path):
+    rows = [row(RING), replace(row(PLAIN), sizes=row(RING).sizes)]
+    module = load(emit(samples.attention(), [online(False)], rows, Header("")), tmp_path / "f.py")
+
+    def why(launch, dtype=None, row=128):
+        tensor = module.torch.empty((2, 4, 512, row), dtype=dtype or module.torch.bfloat16)
+        fewest = {(2, "ring"): 2}
+        boxes = ((tensor[..., :128], (1, 1, 64, 128), 2),)
+        return module._without_roles(launch, tensor.dtype, fewest, boxes)
+
+    asked, plain = (p.launches[0] for p in module.PLANS)
+    assert why(plain) == "the plan asks for none"
+    assert why(asked) == "the device is no sm_90"
+    assert why(asked._replace(roles="joined")) == "2 joined with 2 slots: not in this file"
+    assert why(asked._replace(stages=1)) == "2 ring with 1 slots: not in this file"
+    module._room = lambda device: 232448
+    assert why(asked) == ""
+    assert why(asked, module.torch.float32) == "operands are torch.float32, not 16 bits wide"
+    assert "no multiple of 16 bytes" in why(asked, row=132)
+    module._room = lambda device: 30000
+    assert why(asked) == "tiles take 32768 bytes of 28976 of shared memory"
+    # Where roles cannot run, a plan of the same case without them is taken.
+    assert module._instead(module.PLANS[0], 0) is plain
+    q = module.torch.randn((1, 2, 40, 128))
+    if module.INTERPRETED:
+        module.attention(q, q, q, plan=module.PLANS[0])
+        assert module.TAKEN == {"attention_g0_k0": "the device is no sm_90"}
+
+
 IMPORT_TRITON = "import triton\nimport triton.language as tl\n"
 
 

@@ -9,6 +9,7 @@ import pytest
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.exponents import TooHardError
+from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.shapes import ties
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
@@ -17,8 +18,8 @@ from superopt.verify.field.terms import Terms
 class Board:
     """Terms over some letters."""
 
-    def __init__(self) -> None:
-        self.terms = Terms(equivariant=True)
+    def __init__(self, equivariant: frozenset[Fn] = EITHER) -> None:
+        self.terms = Terms(equivariant=equivariant)
         names = ("a", "b", "c", "x", "y")
         self.a, self.b, self.c, self.x, self.y = (
             self.terms.term(Term("input", (), n)) for n in names
@@ -51,7 +52,22 @@ def test_shifted_sets_are_tied():
     t = Board()
     first = t.max(t.a, t.b, t.c)
     second = t.max(*(t.terms.add(t.x, a) for a in (t.a, t.b, t.c)))
-    assert t.found(first, second).tied == {first, second}
+    found = t.found(first, second, within=(first, second))
+    assert (found.tied, found.coins) == ({first, second}, 0)
+
+
+def test_a_shifted_set_is_one_variable_in_another_place():
+    t = Board()
+    here = (t.a, t.b, t.terms.add(t.c, t.x))
+    polys = Polynomials(t.terms, {})
+    letters = {
+        shift: polys.of(t.max(*(t.terms.add(shift, a) for a in here))) for shift in (t.x, t.y)
+    }
+    shapes = {polys.shape_of(t.max(*(t.terms.add(s, a) for a in here))) for s in (t.x, t.y)}
+    assert len(shapes) == 1
+    (x,), (y,) = polys.of(t.x), polys.of(t.y)
+    assert letters[t.x].keys() - letters[t.y].keys() == {x}
+    assert letters[t.y].keys() - letters[t.x].keys() == {y}
 
 
 def test_sets_of_other_shapes_are_not():
@@ -100,6 +116,19 @@ def test_tied_maxima_in_exponents_or_in_maxima_have_no_bound():
     outer = t.max(t.terms.map(Fn.TANH, (pair,), False), t.c, t.x)
     with pytest.raises(TooHardError, match="maximum of maxima"):
         t.found(outer)
+
+
+def test_an_extremum_of_one_kind_alone_is_a_variable_even_of_two_values():
+    t = Board(frozenset({Fn.MAX}))
+    pair, moved = t.max(t.a, t.b), t.max(t.terms.add(t.a, t.x), t.terms.add(t.b, t.x))
+    found = t.found(pair, moved, within=(pair, moved))
+    assert (found.tied, found.coins) == ({pair, moved}, 0)
+    other = t.max(t.a, t.b, fn=Fn.MIN)
+    assert other not in t.found(pair, moved, other).tied
+    with pytest.raises(TooHardError, match="exponent"):
+        t.found(pair, t.scaled(t.y, t.a, t.b), within=(pair,))
+    assert len(t.terms.members(Fn.MAX, t.terms.add(pair, t.max(t.x, t.y, fn=Fn.MIN)))) == 2
+    assert len(t.terms.members(Fn.MAX, t.terms.absolute(t.a))) == 1
 
 
 def test_sets_are_kept_where_the_laws_say_so():

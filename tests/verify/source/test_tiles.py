@@ -18,6 +18,7 @@ from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.tiles import BOOL
 from superopt.verify.source.tiles import DTYPES
+from superopt.verify.source.tiles import INT8
 from superopt.verify.source.tiles import INT32
 from superopt.verify.source.tiles import INT64
 from superopt.verify.source.tiles import Tile
@@ -89,6 +90,25 @@ def test_conversions():
     for bad in (lambda: real(3.0).to(INT32), lambda: real(3.0).to(INT32, bitcast=True)):
         with pytest.raises(OutsideVocabularyError, match="conversion"):
             bad()
+
+
+def test_whole_numbers_lose_digits_in_16_bits_though_not_where_they_are_read():
+    """A position past 2048 is none of fp16; those that are read are all below."""
+    assert whole(3).to(INT8).to(DTYPES["bf16"]).data.tolist() == [3]
+    assert (whole(3) > 2).to(DTYPES["fp16"]).data.tolist() == [1]
+    for dtype in ("fp16", "bf16"):
+        with pytest.raises(OutsideVocabularyError, match=f"int32 as {dtype}, which has not its"):
+            whole(3).to(DTYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+def test_nothing_is_computed_in_16_bits_though_conversions_are_the_identity(dtype):
+    half = real(3.0).to(DTYPES[dtype])
+    for lossy in (lambda: half + half, lambda: half * 2.0, lambda: 1.0 / half):
+        with pytest.raises(OutsideVocabularyError, match=f"in {dtype}, which loses digits"):
+            lossy()
+    assert (half * real(2.0)).data.tolist() == [6.0]
+    assert (half < 4.0).data.tolist() == [True]
 
 
 def test_branches_on_data_are_outside_and_on_tiles_a_fault():

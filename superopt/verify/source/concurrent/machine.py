@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Generator
+from functools import lru_cache
 from types import CodeType
 from types import GeneratorType
 from typing import Any
@@ -88,6 +89,7 @@ def machine_for(text: KernelText, cells: Domain[Any]) -> Machine:
     return (RolesMachine if has_roles(text) else Machine)(text, cells)
 
 
+@lru_cache(maxsize=64)
 def has_roles(text: KernelText) -> bool:
     """Whether a file has functions under ``gluon.jit``."""
     return any(ROLES in map(ast.unparse, k.decorator_list) for k in text.kernels.values())

@@ -72,13 +72,14 @@ def read_concurrent(
     function: str | None = None,
     blocks: Sequence[int] = BLOCKS,
     longer: Sequence[int] = LONGER,
+    kinds: Sequence[str] = (),
 ) -> Reading:
     """Reads the functions with roles of graph ``index`` of a file, through its launcher.
 
     ``program`` and ``graph`` are in the file's names. ``configs``: say how many consumers and
     slots (``stages``) each launch has; their tiles are not read, small ones are. ``blocks``,
     ``longer``: tiles in each walk, one reading each, in fields and in float64. Meanings of the
-    verdict are those of ``read_field``.
+    verdict are those of ``read_field``. ``kinds``: of the roles, if not those of ``configs``.
     """
     text = source if isinstance(source, KernelText) else read_text(source)
     found: list[Sampled] = []
@@ -92,7 +93,7 @@ def read_concurrent(
         machines = _Machines()
         # The launcher's own outputs have no gaps, so roles can store only whole rows into them.
         meaning = TextMeaning(text, program, function or program.name, index, "bf16", ragged)
-        meaning = replace(meaning, machines=machines)
+        meaning = replace(meaning, machines=machines, kinds=tuple(kinds))
         verdict: Verdict | None
         if exact:
             verdict = read_at(Comparison(program, meaning, trial, seed * 10 + number, log2_limit))
@@ -109,31 +110,41 @@ def read_concurrent(
             return Reading(Unknown(f"no roles were launched at {trial.label}"), {}, explored)
         seen.append(f"{count} tiles {'in fields' if exact else 'in float64'}")
     facts = dict.fromkeys(fact for v in found for fact in v.facts)
-    facts[f"{counted(configs)}: {', '.join(seen)}"] = None
+    facts[f"{counted(configs, kinds)}: {', '.join(seen)}"] = None
     facts |= dict.fromkeys(said(history, one) for history, one in explored.items())
     worst = max((v.log2_bound for v in found), default=-math.inf)
     return Reading(Sampled(sum(v.points for v in found), worst, tuple(facts)), {}, explored)
 
 
-def planned(text: KernelText, index: int) -> list[tuple[Config, ...]]:
-    """The Configs of all launches that plans of the file have for graph ``index`` and that ask for
-    roles, each choice of consumers and slots once."""
+Planned = tuple[tuple[Config, ...], tuple[str, ...]]
+"""Consumers and slots of all launches, and the kinds of their roles."""
+
+
+def planned(text: KernelText, index: int) -> list[Planned]:
+    """What plans of the file that ask for roles have for the launches of graph ``index``, each
+    choice of consumers, kinds and slots once."""
     if not has_roles(text):
         return []
-    found: dict[tuple[Any, ...], tuple[Config, ...]] = {}
+    found: dict[tuple[Any, ...], Planned] = {}
     for plan in RolesMachine(text, FloatDomain()).names["PLANS"]:
         configs = tuple(
             Config(tuple(one.tiles.items()), one.parts, stages=one.stages, consumers=one.consumers)
             for one in plan.launches
         )
         if plan.graph == index and any(c.consumers for c in configs):
-            found.setdefault(tuple((c.consumers, c.stages) for c in configs), configs)
+            kinds = tuple(one.roles for one in plan.launches)
+            key = tuple((c.consumers, c.stages) for c in configs)
+            found.setdefault((key, kinds), (configs, kinds))
     return list(found.values())
 
 
-def counted(configs: Sequence[Config]) -> str:
-    """How many consumers and slots the launches with roles have, in words."""
-    each = [f"{c.consumers} consumers, {c.stages} slots" for c in configs if c.consumers]
+def counted(configs: Sequence[Config], kinds: Sequence[str] = ()) -> str:
+    """How many consumers and slots the launches with roles have, and their kinds, in words."""
+    each = [
+        f"{c.consumers} consumers, {c.stages} slots{f', {kind}' if kind else ''}"
+        for c, kind in zip(configs, kinds or [c.kind for c in configs], strict=True)
+        if c.consumers
+    ]
     return " and ".join(each)
 
 

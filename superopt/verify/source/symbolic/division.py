@@ -71,17 +71,29 @@ class Divisions(Table):
 
     def _division(self, p: Poly, y: Poly, q: Poly, r: Poly) -> None:
         """The facts of a quotient and its remainder."""
-        positive = at_least(y, ONE)
-        if not self.follows(positive):
-            self.unsure.append((p, y))
+        given = self.given
+        if self.definitions[name_of(q)].shared:  # it is known where the text in hand does not run
+            self.given = ()
+        always = self.follows(at_least(y, ONE)) and self.follows(at_least(p, ZERO))
+        if always:
+            self._assumed(p, y, q, r)
+        self.given = given
+        if always:
             return
+        if not self.follows(at_least(y, ONE)):
+            self.unsure.append((p, y))
+        else:
+            self._assumed(p, y, q, r)
+
+    def _assumed(self, p: Poly, y: Poly, q: Poly, r: Poly) -> None:
+        """Adds the facts, under ``given`` if others than the text in hand know the quotient."""
         shape = [equal(p, q * y + r), below(r, y)]
         if self.follows(at_least(p, ZERO)):
             shape += [at_least(r, ZERO), at_least(q, ZERO)]
         else:
             self.signed.append(p)
             shape += [below(-y, r), either((below(p, ZERO), at_least(r, ZERO)))]
-        if self.definitions[name_of(q)].shared:  # it is known where the text in hand does not run
+        if self.definitions[name_of(q)].shared:
             shape = [either((*map(negated, self.given), f)) for f in shape]
         for name in (name_of(q), name_of(r)):
             self.assume(name, *shape)

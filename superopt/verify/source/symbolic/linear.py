@@ -39,9 +39,21 @@ LEVELS = 3  # of how much is said of products: nothing, single factors, pairs of
 def question(hypotheses: Sequence[Formula], goal: Formula, atoms: Table, level: int) -> str:
     """SMT-LIB text that is unsatisfiable only if the hypotheses (and facts) imply ``goal``."""
     against = negated(goal)
-    facts = [*atoms.cone([*hypotheses, goal]), *hypotheses]
+    facts = list(dict.fromkeys([*atoms.cone([*hypotheses, goal]), *hypotheses]))
+    for fact in facts:
+        if fact == goal or _weaker(goal, fact):
+            return script([fact], [], against)
     theorems = products([*facts, against], against, atoms, level) if level else []
     return script(facts, theorems, against)
+
+
+def _weaker(goal: Formula, fact: Formula) -> bool:
+    """Whether both bound the same sum, and ``fact`` does so more closely."""
+    match goal, fact:
+        case Compare(poly=a, equal=False), Compare(poly=b, equal=False):
+            return a.varying == b.varying and a.first >= b.first
+        case _:
+            return False
 
 
 def script(facts: Sequence[Formula], theorems: Sequence[Formula], against: Formula) -> str:

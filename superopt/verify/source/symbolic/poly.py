@@ -31,6 +31,16 @@ class Poly:
         return None
 
     @property
+    def first(self) -> int:
+        """The term without atoms."""
+        return self.terms[0][1] if self.terms and not self.terms[0][0] else 0
+
+    @property
+    def varying(self) -> tuple[tuple[Monomial, int], ...]:
+        """The terms with atoms."""
+        return self.terms[1:] if self.terms and not self.terms[0][0] else self.terms
+
+    @property
     def atom(self) -> str | None:
         """The atom, if it is one alone."""
         if len(self.terms) == 1 and self.terms[0][1] == 1 and len(self.terms[0][0]) == 1:

@@ -6,6 +6,7 @@ if it does for all of them.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ from superopt.verify.source.symbolic.launcher import PlanText
 from superopt.verify.source.symbolic.launcher import largest
 from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.poly import number
+from superopt.verify.source.symbolic.positive import positives
 from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
@@ -122,6 +124,12 @@ def _is_width(claim: str) -> bool:
     return claim.endswith(WIDTH)
 
 
+ROLES = (
+    "roles are not read for all sizes; their copies and stores by descriptor stay within their "
+    "tensors, and at the sizes of the concurrent reading every access was met"
+)
+
+
 class _Claims:
     """Claims by name, with what is wanting of each."""
 
@@ -152,7 +160,7 @@ class _Plan:
     ) -> None:
         self.text, self.function, self.plan = text, function, plan
         self.prover, self.found = prover, found
-        self.atoms = Atoms(prover)
+        self.host = self.atoms = Atoms(prover)  # what the launcher says; what a launch adds
         self.stored: dict[str, list[str]] = {}  # by tensor: what is wanting of its being stored
 
     def read(self) -> tuple[str, ...]:
@@ -172,10 +180,19 @@ class _Plan:
         return tuple(host.sizes)
 
     def _launch(self, launch: Launch) -> None:
-        atoms = self.atoms
+        decorators = self.text.kernels[launch.function].decorator_list
+        if any(ast.unparse(d) == "gluon.jit" for d in decorators):
+            self.found.add(f"{launch.function}: memory", [ROLES])
+            return
+        # Names begin anew with every launch, so that equal functions put equal questions.
+        atoms = self.atoms = self.host.copied()
         self._programs(launch)
-        atoms.given = launch.path
-        pid = atoms.free(f"{launch.function}.pid", upper=(launch.programs,))
+        path = (
+            *launch.path,
+            *positives(launch.programs, launch.path, atoms, self.prover),
+        )
+        atoms.given = path
+        pid = atoms.free("pid", upper=(launch.programs,))
         assert pid.atom is not None
         atoms.assume(pid.atom, at_least(number(MOST_LAUNCHED), launch.programs))
         before = len(atoms.unsure)
@@ -186,7 +203,7 @@ class _Plan:
                 launch.arguments,
                 atoms,
                 pid,
-                launch.path,
+                path,
             ).read()
         except OutsideVocabularyError as error:
             self.found.add(f"{launch.function}: memory", [str(error)])
@@ -197,7 +214,7 @@ class _Plan:
             self._waits(launch, kernel)
         self._accesses(launch, kernel.accesses, pid.atom)
         claim = self._begin(f"{launch.function}: {WIDTH}")
-        self.found.add(claim, no_overflow(kernel.uses, launch.path, atoms, self.prover))
+        self.found.add(claim, no_overflow(kernel.uses, path, atoms, self.prover))
 
     def _programs(self, launch: Launch) -> None:
         """A launch is made if and only if it has programs."""

@@ -96,6 +96,10 @@ class Runner:
                 if index >= len(self.numbers):
                     raise OutsideVocabularyError(f"plan: no launch {index}")
                 self.launch = self.numbers[index]
+            case ast.Assign(
+                targets=[ast.Name(id="launch")], value=ast.Call(func=ast.Name(id="_instead"))
+            ):
+                return  # that of this plan, or of another one, which is read by itself
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found = self._value(value)
                 if isinstance(found, Address) and found.tensor.kind == "workspace":
@@ -115,6 +119,8 @@ class Runner:
                 self._launches(name, grid, call)
             case ast.Expr(value=ast.Constant()):
                 return
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id="TAKEN"))]):
+                return  # what it tells of itself
             case _:
                 raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import z3
 
+from superopt.verify.questions import SAT
+from superopt.verify.questions import UNSAT
 from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.linear import LEVELS
 from superopt.verify.source.symbolic.linear import question
 from superopt.verify.source.symbolic.table import Table
 
 RLIMIT = 4_000_000  # of z3, for one question: about a second
+BRIEF = 200_000  # in a context that others have used
+_OF_THREAD = threading.local()
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,22 @@ class Query:
     answer: str
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def answer(smt2: str, rlimit: int = RLIMIT) -> str:
-    """What z3 says of a script: unsat, sat or unknown."""
-    solver = z3.SimpleSolver(ctx=z3.Context())  # its own, so that no earlier question matters
+    """What z3 says of a script: unsat, sat or unknown.
+
+    To make a context takes longer than most questions do, so one is asked in that of the thread
+    first, briefly. What is unknown there may be so for earlier questions: a context of its own
+    has the last word.
+    """
+    if not hasattr(_OF_THREAD, "context"):
+        _OF_THREAD.context = z3.Context()
+    said = _asked(smt2, min(rlimit, BRIEF), _OF_THREAD.context)
+    return said if said in (UNSAT, SAT) else _asked(smt2, rlimit, z3.Context())
+
+
+def _asked(smt2: str, rlimit: int, context: z3.Context) -> str:
+    solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", rlimit)
     solver.from_string(smt2)
     return str(solver.check())
@@ -61,8 +78,8 @@ class Prover:
             if longer == smt2:
                 continue
             smt2, said = longer, answer(longer)
-            if said == "unsat":
+            if said == UNSAT:
                 break
-        if keep or said == "unsat":
+        if keep or said == UNSAT:
             self.queries.setdefault((claim, smt2), Query(claim, smt2, said))
-        return said == "unsat"
+        return said == UNSAT

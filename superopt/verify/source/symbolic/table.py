@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+from typing import Self
 
 from superopt.verify.source.symbolic.formula import FALSE
 from superopt.verify.source.symbolic.formula import Formula
@@ -13,6 +16,7 @@ from superopt.verify.source.symbolic.formula import below
 from superopt.verify.source.symbolic.formula import both
 from superopt.verify.source.symbolic.formula import polys
 from superopt.verify.source.symbolic.formula import truths
+from superopt.verify.source.symbolic.poly import Monomial
 from superopt.verify.source.symbolic.poly import Poly
 from superopt.verify.source.symbolic.poly import atom
 from superopt.verify.source.symbolic.poly import number
@@ -45,6 +49,9 @@ class Definition:
     upper: tuple[Poly, ...] = ()
 
 
+FREE = Definition(Op.FREE)
+
+
 class Deriver(Protocol):
     """Proves consequences of facts."""
 
@@ -64,6 +71,15 @@ class Table:
         self._facts: dict[str, list[Formula]] = {}
         self.known: dict[tuple[Op, tuple[Poly, ...], Formula], str] = {}
         self._counts: dict[str, int] = {}
+
+    def copied(self) -> Self:
+        """A table that begins with what this one knows."""
+        other = copy(self)
+        other.definitions, other.known = dict(self.definitions), dict(self.known)
+        other.unsure, other.signed = list(self.unsure), list(self.signed)
+        other._facts = {name: list(facts) for name, facts in self._facts.items()}
+        other._counts = dict(self._counts)
+        return other
 
     def facts(self, name: str) -> tuple[Formula, ...]:
         """What the atom's definition says of it, and what has been derived from that."""
@@ -97,14 +113,24 @@ class Table:
                 return tuple(u + rest for u in self.definitions[name].upper)
             case [((name,), tile)] if tile > 1:
                 return tuple(u + rest for u in self._tiled(name, tile))
-            case _:
-                return ()
+            case terms:
+                return tuple(self._counted(poly, terms))
+
+    def _counted(self, poly: Poly, terms: tuple[tuple[Monomial, int], ...]) -> Iterator[Poly]:
+        """The sizes that ``poly`` stays below in which tiles are counted from the last one."""
+        for factors, tile in terms:
+            less = all(c < 0 for m, c in terms if m != factors)
+            one = self.definitions[factors[0]] if less and len(factors) == 1 else FREE
+            if one.op is Op.QUOTIENT and one.args[1] == number(tile):
+                size = one.args[0] - number(tile - 1)
+                if self.follows(below(poly, size)):
+                    yield size
 
     def _tiled(self, name: str, tile: int) -> list[Poly]:
         """What ``tile`` times a tile's number stays below: the size that tiles are cut from."""
         found = []
         for bound in self.definitions[name].upper:
-            number_of = self.definitions[bound.atom] if bound.atom else Definition(Op.FREE)
+            number_of = self.definitions[bound.atom] if bound.atom else FREE
             if number_of.op is Op.QUOTIENT and number_of.args[1] == number(tile):
                 size = number_of.args[0] - number(tile - 1)
                 if self.follows(below(atom(name).times(tile), size)):

@@ -80,7 +80,7 @@ def test_a_file_that_falls_back_to_its_plain_functions_is_not_read():
     case = attention()
     reading = read(case, replaced("launch.consumers == 2", "launch.consumers == 5"))
     assert isinstance(reading.verdict, Unknown)
-    assert "no roles were launched" in reading.verdict.why
+    assert "none was made" in reading.verdict.why
 
 
 def test_longer_histories_than_can_be_searched_are_decided_along_one_order():
@@ -98,6 +98,6 @@ def test_fewer_slots_than_the_launcher_asks_for_are_not_read_as_roles():
 
 def test_what_the_plans_of_a_file_ask_for_is_read_from_it():
     case = attention(consumers=3, slots=4)
-    (configs,) = planned(read_text(case.text), 0)
+    ((configs, _),) = planned(read_text(case.text), 0)
     assert [(c.consumers, c.stages) for c in configs] == [(3, 4)]
     assert planned(read_text(case.text), 1) == []

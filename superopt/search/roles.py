@@ -1,0 +1,196 @@
+"""Which Configs with roles a launch is worth trying with: those that fit and keep products busy.
+
+Roles pay where matrix products bind: copies, products and what is computed between them then
+overlap. Elsewhere there are none of these ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from math import prod
+
+from superopt.device import Device
+from superopt.errors import NotEmittable
+from superopt.search.footprint import Footprint
+from superopt.search.grouped import grouped_configs
+from superopt.search.model import Launch
+from superopt.search.option import Option
+from superopt.search.option import by_time
+from superopt.search.overlapped import alone
+from superopt.search.overlapped import price
+from superopt.search.overlapped import warps_of
+from superopt.search.overlapped import whole
+from superopt.threads.build import CONSUMERS_MOST
+from superopt.threads.build import SLOTS_LEAST
+from superopt.threads.build import WARPGROUP
+from superopt.threads.build import build
+from superopt.threads.build import consumer_registers
+from superopt.threads.build import of_config
+from superopt.threads.build import shared_bytes
+from superopt.threads.layouts import WIDEST
+from superopt.ugraph.cost import Counter
+from superopt.ugraph.counts import Cost
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Config
+from superopt.ugraph.node import Reduce
+from superopt.ugraph.profile import Profile
+from superopt.ugraph.threads import Op
+from superopt.ugraph.threads import ThreadGraph
+
+ARCH = "sm_90"  # whose products are asynchronous
+ROWS = (64, 128)  # of one consumer
+LEAST = 64  # positions of a tile of any other dimension of a product, where the axis has them
+SLOTS_MOST = 5
+SPARED = 24  # registers of a thread that are neither results nor operands
+BARRIERS = 1024  # bytes
+WAYS = 8  # tiles, consumers and slots that are measured
+BEST = 2  # and of which the best are kept where nothing is
+VARIED = 3  # of them, the best, are also tried with other kinds of roles
+
+
+@dataclass(frozen=True)
+class Place:
+    """One launch (with its profile), and what it is priced for."""
+
+    run: BlockGraph
+    profile: Profile
+    sizes: Mapping[str, int]
+    dtype: str
+    device: Device
+
+
+def why_none(run: BlockGraph, dtype: str, device: Device) -> str:
+    """Why a launch has no roles whatever its tiles; empty if it may have some."""
+    if device.arch != ARCH:
+        return f"{device.arch} has no asynchronous products"
+    found = _probe(run, dtype)
+    return found if isinstance(found, str) else ""
+
+
+Tiles = tuple[tuple[str, int], ...]
+
+
+def role_options(place: Place, tilings: Iterable[Tiles], varied: bool) -> list[Option]:
+    """The ways with roles, with some of ``tilings``, best by the model first; none where products
+    do not bind. ``varied``: as many as are worth measuring; else the best ones alone."""
+    if place.device.arch != ARCH or isinstance(probe := _probe(place.run, place.dtype), str):
+        return []
+    found = sorted(_priced(place, tilings, probe), key=by_time)[: WAYS if varied else BEST]
+    made = [
+        _at(place, option, config)
+        for number, option in enumerate(found)
+        for config in _kinds(place.run, option, varied and number < VARIED)
+        if _legal(place, config)
+    ]
+    return sorted(made, key=by_time)
+
+
+def distinct(options: Iterable[Option]) -> list[Option]:
+    """The first few of ``options`` that differ in more than the kind of their roles."""
+    found: dict[tuple[Tiles, int], Option] = {}
+    for option in options:
+        (config,) = option.configs
+        found.setdefault((config.tiles, config.consumers), option)
+    return list(found.values())[:BEST]
+
+
+def _probe(run: BlockGraph, dtype: str) -> ThreadGraph | str:
+    """A thread graph of ``run`` with some tiles, or why there is none with any."""
+    tiles = tuple((axis, LEAST) for axis, _ in run.places)
+    try:
+        return build(run, Config(tiles), dtype)
+    except NotEmittable as error:
+        return str(error)
+
+
+def _priced(place: Place, tilings: Iterable[Tiles], probe: ThreadGraph) -> Iterator[Option]:
+    counter = Counter(place.profile, place.sizes, place.dtype)
+    for tiles in tilings:
+        tile = dict(tiles)
+        if not _suits(tile, probe, place.sizes):
+            continue
+        registers, rows = _registers(probe, tile), place.sizes[probe.rows]
+        for consumers in range(1, CONSUMERS_MOST + 1):
+            idle = tile[probe.rows] * (consumers - 1) >= rows > 0
+            if idle or registers > consumer_registers(consumers):
+                continue
+            cost = counter.cost(Config(whole(tiles, probe.rows, consumers)))
+            for slots in range(SLOTS_LEAST, SLOTS_MOST + 1):
+                config = Config(tiles, 1, 4, slots, consumers=consumers)
+                if (found := _option(place, probe, config, cost, registers)) is not None:
+                    yield found
+
+
+def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]) -> bool:
+    """Whether products run well with these tiles."""
+    axes = [a for p in _products(probe) for a in (*p.axes, p.axis) if a in tile]
+    columns = [tile[a] for p in _products(probe) for a in p.axes if a in tile]
+    enough = all(tile[a] >= min(LEAST, sizes[a]) for a in axes)
+    return enough and tile[probe.rows] in ROWS and max(columns) <= WIDEST
+
+
+def _option(
+    place: Place, probe: ThreadGraph, config: Config, cost: Cost, registers: int
+) -> Option | None:
+    """``config`` with its price; None if it does not fit, or products do not bind."""
+    graph = build_like(probe, config)
+    shared = shared_bytes(graph, place.dtype) + BARRIERS
+    if shared > place.device.shared_block or not cost.programs:
+        return None
+    used = Footprint(shared, registers, registers)
+    option = _at(place, Option(0.0, (), (), (cost,), (used,)), config)
+    (times,) = option.times
+    return None if times["matrix"] < max(times["dram"], times["l2"]) else option
+
+
+def _at(place: Place, option: Option, config: Config) -> Option:
+    """``option`` with another Config of the same tiles, consumers and slots."""
+    (cost,), device = option.costs, place.device
+    plain = Launch(cost, place.dtype, device).times(warps_of(config), alone(device))
+    times = price(plain, cost, config, place.dtype, place.device)
+    return Option(times["total"], (config,), (times,), option.costs, option.uses)
+
+
+def build_like(probe: ThreadGraph, config: Config) -> ThreadGraph:
+    """``probe`` with the tiles, consumers and slots of ``config``."""
+    pipes = tuple(replace(p, capacity=config.stages) if p.walk else p for p in probe.pipes)
+    return replace(probe, config=config, consumers=config.consumers, pipes=pipes)
+
+
+def _legal(place: Place, config: Config) -> bool:
+    try:
+        of_config(place.run, config, place.dtype)
+    except NotEmittable:
+        return False
+    return True
+
+
+def _kinds(run: BlockGraph, option: Option, varied: bool) -> Iterator[Config]:
+    """The Configs of one way: with and without turns, masked tiles in a loop of their own or not,
+    programs in groups or not."""
+    (config,) = option.configs
+    parts = varied and any(walk.clear for walk in run.walks)
+    for joined in (False, True) if parts else (False,):
+        for ring in (False, True) if varied and config.consumers > 1 else (False,):
+            kind = replace(config, joined=joined, ring=ring)
+            yield kind
+            if (some := grouped_configs([run], [kind], option.costs)) is not None:
+                yield some[0]
+
+
+def _products(graph: ThreadGraph) -> list[Reduce]:
+    found = [i.value for b in graph.bodies for i in b.instrs if i.op is Op.PRODUCT]
+    return [value for value in found if isinstance(value, Reduce)]
+
+
+def _registers(graph: ThreadGraph, tile: Mapping[str, int]) -> int:
+    """Registers of a thread of a consumer: results of products, and left operands."""
+    found = SPARED
+    for instr in (i for b in graph.bodies for i in b.instrs if i.op is not Op.COMPUTE):
+        size = prod(tile.get(axis, 1) for axis in instr.value.axes)
+        found += size // WARPGROUP // (2 if instr.op is Op.OPERAND else 1)
+    return found

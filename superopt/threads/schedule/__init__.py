@@ -1,0 +1,1 @@
+"""Schedules of a walk's body that overlap across iterations, found by z3."""

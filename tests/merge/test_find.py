@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from superopt.errors import NoRepair
+from superopt.loading import load
+from superopt.merge.find import folded
+from superopt.merge.find import merge
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.names import rename
+from superopt.verify.field.graphs import verify_graph
+from superopt.verify.verdict import accepted
+from tests.merge import specs
+
+
+@pytest.mark.parametrize(
+    ("name", "free"), [("unscaled", ()), ("extremes", ()), ("normalised", ("sum0",))]
+)
+def test_the_first_way_that_holds(name, free):
+    merging, claims = merge(getattr(specs, name).program, "n")
+    assert merging.section.free == free
+    assert all(accepted(v) for _, v in claims)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("weighted", "they do with max.* and add"), ("deviation", "they do with add.n. of x")],
+)
+def test_a_refusal_says_which_states_are_missing(name, missing):
+    with pytest.raises(NoRepair, match=missing):
+        merge(getattr(specs, name).program, "n")
+
+
+def test_what_is_derived_is_what_was_written_by_hand():
+    """``specs/partials.py`` joins results of attention; the derived joining is the same."""
+    by_hand = load("specs/partials.py:merged")[0].program
+    derived = merge(specs.normalised.program, "n")[0].program
+    names = dict(
+        zip((p.name for p in derived.params), (p.name for p in by_hand.params), strict=True)
+    )
+    derived = rename(derived, {}, names)
+    assert derived.params == by_hand.params
+    block = BlockGraph((("m", Grid()), ("e", Grid()), ("p", Whole())), (), derived.outputs, ())
+    graph = KernelGraph("merged", derived.params, ("out0", "out1"), (block,))
+    assert accepted(verify_graph(by_hand, graph, 0))
+
+
+def test_axes_that_are_folded():
+    assert folded(specs.normalised.program) == ("n",)

@@ -1,0 +1,118 @@
+"""Configs with roles: where they are offered, what they cost, and which there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from superopt.device import target
+from superopt.search.configs import configs
+from superopt.search.configs import ladders
+from superopt.search.configs import options
+from superopt.search.model import model
+from superopt.search.roles import why_none
+from superopt.search.schedules import rescheduled
+from superopt.threads.build import of_config
+from superopt.ugraph.levels import Config
+from superopt.ugraph.masks import cleared
+from tests import samples
+from tests.search.forms import H200
+from tests.search.forms import PREFILL
+
+WIDE = {**PREFILL, "d": 128, "e": 128}
+
+
+def roles(graph, sizes, dtype="bf16", device=H200, keep=4000):
+    (block,) = graph.kernels
+    found, _ = options(cleared(block), sizes, dtype, device, keep=keep)
+    return [o for o in found if o.configs[0].consumers]
+
+
+def test_roles_come_first_where_products_bind():
+    assert configs(samples.online_attention(), WIDE, "bf16", H200, 1)[0][0].consumers
+    (ladder,) = ladders(samples.online_attention(), WIDE, "bf16", H200)
+    kinds = [bool(c.consumers) for (c,) in ladder]
+    assert kinds == sorted(kinds, reverse=True)
+    assert not kinds[-1]  # where the compiler refuses the roles
+
+
+@pytest.mark.parametrize(
+    ("graph", "sizes", "dtype", "device"),
+    [
+        (samples.online_attention(), WIDE, "fp32", "h200"),
+        (samples.online_attention(), WIDE, "bf16", "a100"),
+        (samples.online_attention(), WIDE, "bf16", "b200"),
+        (samples.online_attention(), {**WIDE, "m": 16}, "bf16", "h200"),
+        (samples.two_pass_softmax(), {"m": 8192, "n": 8192}, "bf16", "h200"),
+        # The matrix is read once for few rows: memory binds.
+        (samples.rms_linear_one_walk(), {"m": 64, "k": 8192, "n": 8192}, "bf16", "h200"),
+    ],
+)
+def test_elsewhere_there_are_none(graph, sizes, dtype, device):
+    assert not roles(graph, sizes, dtype, target(device))
+
+
+def test_all_have_thread_graphs_and_the_price_of_the_model():
+    graph = samples.online_attention(causal=True)
+    graph = replace(graph, kernels=tuple(cleared(k) for k in graph.kernels))
+    found = roles(graph, WIDE)
+    assert {o.configs[0].consumers for o in found} >= {2, 3}
+    assert {o.configs[0].kind for o in found} == {"", "ring", "joined", "ring_joined"}
+    assert len(found) <= 40
+    for option in found:
+        assert of_config(graph.kernels[0], option.configs[0], "bf16").consumers
+        said = model(graph, option.configs, WIDE, "bf16", H200).us
+        assert said == pytest.approx(option.us, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("graph", "sizes", "config", "measured"),
+    [
+        # Microseconds on an H200, benchmarks/results/threads_2026-11-29_h200.json.
+        (samples.online_attention(), WIDE, (64, 128, 2, 2), 1736),
+        (
+            samples.online_attention(),
+            {**WIDE, "m": 4608, "n": 4608, "d": 64, "e": 64},
+            (64, 128, 3, 3),
+            1396,
+        ),
+        (samples.online_attention(causal=True), WIDE, (64, 128, 2, 2), 992),
+    ],
+)
+def test_prices_are_near_what_was_measured(graph, sizes, config, measured):
+    rows, keys, consumers, slots = config
+    tiles = (("m", rows), ("d", sizes["d"]), ("n", keys), ("e", sizes["e"]))
+    chosen = Config(tiles, 1, 4, slots, consumers=consumers)
+    assert model(graph, (chosen,), sizes, "bf16", H200).us == pytest.approx(measured, rel=0.12)
+
+
+def test_more_consumers_overlap_more_and_short_rings_wait():
+    def us(consumers, slots=4):
+        tiles = (("m", 64), ("d", 64), ("n", 64), ("e", 64))
+        chosen = Config(tiles, 1, 4, slots, consumers=consumers)
+        sizes = {**WIDE, "d": 64, "e": 64}
+        return model(samples.online_attention(), (chosen,), sizes, "bf16", H200).us
+
+    assert us(1) > us(2) > us(3)
+    assert us(2, 2) > us(2, 4)
+
+
+def test_further_schedules_are_legal_and_differ():
+    graph = samples.online_attention()
+    (block,) = graph.kernels
+    chosen = roles(graph, WIDE)[0].configs[0]
+    found = rescheduled(block, chosen, "bf16", H200, 2)
+    assert len({c.schedule for c in found}) == len(found) >= 2
+    for one in found:
+        assert one.kind.startswith("s")
+        of_config(block, one, "bf16")  # it refuses what deadlocks
+
+
+def test_refusals_name_the_term():
+    (block,) = samples.online_attention().kernels
+    assert why_none(block, "bf16", H200) == ""
+    assert "fp32" in why_none(block, "fp32", H200)
+    assert why_none(block, "bf16", target("a100")) == "sm_80 has no asynchronous products"
+    (walks,) = samples.two_pass_softmax().kernels
+    assert why_none(walks, "bf16", H200).startswith("2 walks")
