@@ -13,6 +13,7 @@ from superopt import Case
 from superopt import Scalar
 from superopt import Tensor
 from superopt import exp
+from superopt import inf
 from superopt import log
 from superopt import maximum
 from superopt import rsqrt
@@ -20,6 +21,7 @@ from superopt import sigmoid
 from superopt import size
 from superopt import softmax
 from superopt import spec
+from superopt import where
 
 FLOOR = 1e-4  # what is added to every random feature
 CASES = [
@@ -49,7 +51,7 @@ def off_by_one_reference(q, k, v):
 
 
 def random_features_reference(u, v):
-    features = torch.exp(u - u.amax(-1, keepdim=True)) + FLOOR
+    features = torch.nan_to_num(torch.exp(u - u.amax(-1, keepdim=True)), nan=0.0) + FLOOR
     return features @ v, features.sum(-1)
 
 
@@ -115,7 +117,8 @@ def random_features(
     u: Annotated[Tensor, "b m n"], v: Annotated[Tensor, "b n e"]
 ) -> tuple[Annotated[Tensor, "b m e", "fp32"], Annotated[Tensor, "b m", "fp32"]]:
     """Sums of values over positive features of all keys n; a row m is one feature."""
-    features = exp(u - u.max("n")) + FLOOR
+    largest = u.max("n")
+    features = exp(u - where(largest == -inf, 0, largest)) + FLOOR
     return (features * v).sum("n"), features.sum("n")
 
 

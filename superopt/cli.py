@@ -243,6 +243,21 @@ def merge(
 
 
 @app.command()
+def approximate(
+    target: Annotated[str, typer.Argument(metavar="FILE:FUNCTION", help="A spec.")],
+    tile: Annotated[int, typer.Option(min=1, help="Positions that share a scale.")] = 128,
+    out: Annotated[
+        Path | None, typer.Option(readable=False, help="A file (default: to the output).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the inputs it is measured on.")] = 0,
+) -> None:
+    """Write a substitute for a spec that rounds by a fold, by name and with its measured error."""
+    from superopt.commands.approximate import run_approximate
+
+    raise typer.Exit(run_approximate(target, tile, out, seed))
+
+
+@app.command()
 def prove() -> None:
     """Prove every law again."""
     from superopt.commands.prove import run_prove

@@ -152,7 +152,7 @@ class Examiner:
             configs=fitted.configs,
             facts=fitted.facts,
             figures=tuple(replace(f, message=self.said(f.message)) for f in floats.figures),
-            skipped=floats.skipped,
+            skipped=(*floats.skipped, *(f"with roles: {self.said(w)}" for w in fitted.passed)),
         )
         if fitted.why:
             return replace(done, stage=Stage.REFUSED, why=f"compile: {self.said(fitted.why)}")
@@ -199,7 +199,7 @@ class Examiner:
         again = fit(
             self.compiler, file, proved.graph, plain, case, self.device, known=self.compiled
         )
-        return again, ()
+        return replace(again, passed=(f"{claim}: {spoken(verdict)}",)), ()
 
     def _executed(self, file: Path, proved: Candidate, case: Case, described: bool) -> FloatReport:
         """The float checks of a candidate, once for all cases that ask the same of it.

@@ -27,11 +27,13 @@ Known = dict[tuple[KernelGraph, LaunchSpec, str], Facts | NotCompiled]
 
 @dataclass(frozen=True)
 class Fitted:
-    """The Configs of all launches, what the compiler said of them, and why there are none."""
+    """The Configs of all launches, what the compiler said of them, and why there are none.
+    ``passed``: why better ones by the model, with roles, were not taken."""
 
     configs: tuple[Config, ...]
     facts: tuple[Facts, ...] = ()
     why: str = ""
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class _Tried:
     def spilled(self) -> int:
         """Bytes, of the launch that spills most."""
         return max((f.spill_bytes for f in self.facts), default=0)
+
+    @property
+    def said(self) -> str:
+        """What the compiler has against it."""
+        return self.why or f"{self.facts[0].function}: {self.spilled} bytes of registers spill"
 
     @property
     def good(self) -> bool:
@@ -94,6 +101,12 @@ def fit(
         tuple(c for one in best for c in one.configs),
         tuple(f for one in best for f in one.facts),
         why,
+        tuple(
+            one.said
+            for k, chosen in enumerate(best)
+            for one in tried[k][: tried[k].index(chosen)]
+            if any(c.consumers for c in one.configs)
+        ),
     )
 
 

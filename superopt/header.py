@@ -100,4 +100,10 @@ def launch_words(config: Config) -> str:
     how = ", descriptors" if config.descriptors else ""
     how += f", groups of {config.group}" if config.group != 1 else ""
     how += ", dependent" if config.dependent else ""
+    if config.consumers:
+        kind = f", {config.kind}" if config.kind else ""
+        return (
+            f"tiles {tiles} of each of {config.consumers} consumers beside a producer, "
+            f"{config.stages} slots{how}{kind}; else the plain function"
+        )
     return f"tiles {tiles or 'none'}{parts}, {config.warps} warps, {config.stages} stages{how}"

@@ -121,7 +121,8 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class Run:
-    """The search of one spec function. ``timing``: all that was measured on a GPU."""
+    """The search of one spec function. ``timing``: all that was measured on a GPU.
+    ``substitutes``: other operators that do nearly the same, offered and not searched."""
 
     name: str
     target: str
@@ -133,6 +134,7 @@ class Run:
     interrupted: bool = False
     seconds: tuple[tuple[str, float], ...] = ()
     timing: Timing = NOT_TIMED
+    substitutes: tuple[str, ...] = ()
 
     @property
     def verified(self) -> bool:

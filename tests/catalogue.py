@@ -24,6 +24,7 @@ from superopt.spec import Spec
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.order import by_order
@@ -155,9 +156,14 @@ def kernels(pattern: Pattern) -> Iterator[tuple[str, KernelGraph]]:
             yield "split", whole(fusion.split[0])
 
 
+def meaning(pattern: Pattern) -> Program:
+    """The spec as every search begins with it: its lists are ranked by what is not rounded yet."""
+    return by_order(pattern.loaded.program)
+
+
 def judged(pattern: Pattern, graph: KernelGraph, seed: int = 0) -> Verdict:
-    """Whether the graph is the spec, its lists ranked as every search begins (``ugraph.order``)."""
-    return verify_graph(by_order(pattern.loaded.program), graph, seed)
+    """Whether the graph is the spec."""
+    return verify_graph(meaning(pattern), graph, seed)
 
 
 def executed(
@@ -177,7 +183,7 @@ def executed(
         report = check_floats(
             file,
             spec.program.name,
-            spec.program,
+            meaning(pattern),
             [graph],
             dtypes=dtypes,
             runner=runner,

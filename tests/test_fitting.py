@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 
 from superopt.case import Case
@@ -92,3 +93,22 @@ def test_nothing_is_compiled_twice():
     assert asked == [4096, 2048]
     again, asked = fitted(about, known)
     assert (again, asked) == (first, [])
+
+
+def test_what_is_passed_over_is_told_if_it_has_roles():
+    def roles(n: int) -> tuple[Config, ...]:
+        tiles = (("b", 1), ("h", 1), ("m", 64), ("d", 64), ("n", n), ("e", 64))
+        return (Config(tiles, stages=2, consumers=2),)
+
+    graph = samples.online_attention()
+    case = Case("one", b=1, h=1, m=256, n=256, d=64, e=64, dtype="bf16")
+    plain = (replace(roles(32)[0], consumers=0),)
+    says = Says({128: "the assembler serialises the products", 64: (1000, 4000), 32: (1000, 0)})
+    ladder = (roles(128), roles(64), plain)
+    found = fit(says, Path("x.py"), graph, [ladder], case, H200)  # type: ignore[arg-type]
+    assert (found.configs, found.why) == (plain, "")
+    name = "attention_g0_k0_roles2"
+    assert found.passed == (
+        f"{name}: the assembler serialises the products",
+        f"{name}: 4000 bytes of registers spill",
+    )

@@ -34,3 +34,6 @@ def test_a_launch_in_words_names_what_is_unusual():
     assert launch_words(unusual) == (
         "tiles m=16, 4 parts, 8 warps, 3 stages, descriptors, groups of 8, dependent"
     )
+    roles = replace(plain, consumers=2, stages=4, ring=True)
+    assert launch_words(roles).startswith("tiles m=16 of each of 2 consumers beside a producer, ")
+    assert launch_words(roles).endswith(", 4 slots, ring; else the plain function")

@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from superopt.approximate.offer import offers
 from superopt.case import Case
 from superopt.commands.against import Rivals
 from superopt.commands.against import best_peer
@@ -174,6 +175,7 @@ def search_into(
                 run = with_peers(run, spec, settings.rivals)
             except KeyboardInterrupt:  # the peers are not worth the search
                 run = replace(run, interrupted=True)
+        run = replace(run, substitutes=offers(spec, settings.seed))
         (work / REPORT).write_text(report(run))
         files = files_of(work)
         write(run, head(spec), files)
@@ -297,6 +299,8 @@ def conclude(console: Console, run: Run, why: str) -> None:
         console.print(f"{run.name}: no verified kernel; see {run.directory / REPORT}")
         return
     console.print(f"{run.name}: verified kernel {run.kernel}")
+    for text in run.substitutes:
+        console.print(f"  a substitute is offered: {text.partition('.')[0]}; see the report")
     if without := [c.case.name for c in run.cases if c.winner is None]:
         console.print(f"  without a kernel of their own: {', '.join(without)}")
     if run.interrupted:

@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 # What a launch knows besides, in files that have kernels with roles.
 LAUNCH_ROLES = (
     "    dependent: bool = False\n",
-    "    dependent: bool = False\n    consumers: int = 0\n    roles: str = \"\"\n",
+    '    dependent: bool = False\n    consumers: int = 0\n    roles: str = ""\n',
 )
 
 CHECKS = '''

@@ -9,7 +9,6 @@ other, which can be searched, proved and printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from superopt.errors import NoRepair
 from superopt.merge.invariants import invariants
 from superopt.merge.recover import Section
 from superopt.merge.recover import sections
+from superopt.merge.tidy import along
 from superopt.merge.tidy import tidy
 from superopt.repair.apply import repair
 from superopt.repair.guard import ONE
@@ -186,7 +186,7 @@ class Splitting:
         """Parts are joined as their states of ``section`` would be."""
         parts, joining = self._launches()
         by: dict[Node, Node] = {
-            kept.as_input(): _along(section.values[c.state], kept.order)
+            kept.as_input(): along(section.values[c.state], kept.order)
             for kept, c in zip(parts.stores, self.carries, strict=True)
         }
         total: dict[Node, Node] = {Size(self.axis): Reduce(Fn.ADD, self.part, self._positions())}
@@ -200,26 +200,17 @@ class Splitting:
         params = (*(r.as_input() for r in results), *self.program.params)
         used = tuple(p for p in params if p in read)
         taken = {a for n in read for a in n.axes} | {p.name for p in used}
-        along = next(n for n in ("p", f"{self.axis}_part") if n not in taken)
+        name = next(n for n in ("p", f"{self.axis}_part") if n not in taken)
         merged = Program(f"merge_{self.program.name}", used, stores)
         return Merging(
             self.axis,
             replace(parts, stores=results),
             replace(joining, stores=stores),
             section,
-            rename(merged, {self.part: along}, {}),
-            along,
+            rename(merged, {self.part: name}, {}),
+            name,
             length.name,
         )
-
-
-def _along(value: Node, axes: Iterable[str]) -> Node:
-    """``value`` with ``axes``, along which it may be the same; something may fold over them."""
-    for axis in axes:
-        if axis not in value.axes:
-            here = Map(Fn.LE, (ZERO, Index(axis)))
-            value = Map(Fn.WHERE, (here, value, value))
-    return value
 
 
 def splitting(program: Program, axis: str) -> Splitting:
@@ -231,9 +222,9 @@ def splitting(program: Program, axis: str) -> Splitting:
     """
     block, repairs = _split(program, axis)
     (walk,) = block.walks
+    if any(isinstance(n, Best) for n in topo(s.value for s in program.outputs)):
+        raise NoRepair("an output reads a list of the best, which no term takes apart")
     for carry in walk.carries:
-        if carry.listed is not None:
-            raise NoRepair(f"{carry.name} is a list of the best, which is not taken apart")
         if Size(axis) in topo([carry.term]):
             raise NoRepair(f"{words(carry.term)} depends on the length of the whole axis")
     if not any(Size(axis) in topo([n]) for n in _behind(block)):

@@ -18,6 +18,7 @@ from fractions import Fraction
 from itertools import combinations
 from itertools import product
 
+from superopt.merge.tidy import along
 from superopt.merge.tidy import tidy
 from superopt.repair.record import states
 from superopt.repair.span import Span
@@ -105,7 +106,8 @@ def _solved(
             inverse = inverted(value, carry.state, output, known)
             if inverse is None:
                 continue
-            solution = tidy(substitute(inverse, found))
+            spread = {s: along(n, s.axes) for s, n in found.items()}
+            solution = tidy(substitute(inverse, spread))
             extra = set(solution.axes) - set(carry.over) - (set(output.axes) - set(value.axes))
             if not extra and not _wild(solution):
                 found[carry.state] = solution

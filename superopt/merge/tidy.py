@@ -6,6 +6,7 @@ Nothing here is needed for a term to be right. A term that people read is better
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from fractions import Fraction
 
 from superopt.ugraph.node import Const
@@ -30,6 +31,15 @@ _COMPARED: dict[Fn, Callable[[Number, Number], bool]] = {
     Fn.LT: lambda a, b: a < b,
     Fn.LE: lambda a, b: a <= b,
 }
+
+
+def along(value: Node, axes: Iterable[str]) -> Node:
+    """``value`` with ``axes``, along which it may be the same; something may fold over them."""
+    for axis in axes:
+        if axis not in value.axes:
+            here = Map(Fn.LE, (Const(Fraction(0)), Index(axis)))
+            value = Map(Fn.WHERE, (here, value, value))
+    return value
 
 
 def tidy(root: Node) -> Node:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from superopt.merge.derive import Merging
-from superopt.merge.spec_text import spec_text
 from superopt.spec import Spec
+from superopt.spec_text import case_texts
+from superopt.spec_text import spec_text
 from superopt.ugraph.levels import Program
-from superopt.ugraph.node import Input
-from superopt.ugraph.node import Scalar
 
 MOST_POSITIONS = 1000  # that a part has, where their numbers are drawn
 
@@ -33,25 +32,9 @@ def merge_text(
     notes += [] if empty else ["Every part has at least one position."]
     if any(p.name.startswith(length) for p in program.params):
         notes.append(f"{length}: the number of positions of each part, not 0 for all.")
-    cases = _cases(spec, program, {} if parts is None else {axis: parts}, length)
+    drawn = [f"{length}=Uniform(1, {MOST_POSITIONS})"]
+    more = drawn if length in {p.name for p in program.params} else []
+    sizes = {} if parts is None else {axis: parts}
+    cases = case_texts(spec.cases, program, spec.dtype, sizes, more)
     what = f"`{spec.name}` of the whole, from that of parts."
     return spec_text(program, cases, spec.dtype, "\n".join([*notes, ""]), what)
-
-
-def _cases(spec: Spec, program: Program, extra: dict[str, int], length: str) -> list[str]:
-    """The spec's own cases at the sizes that are left, the same one once."""
-    axes = dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order)
-    names = {p.name for p in program.params}
-    scalars = {p.name for p in program.params if isinstance(p, Scalar)}
-    found: dict[str, str] = {}
-    for case in spec.cases:
-        sizes = {a: {**case.sizes, **extra}[a] for a in axes}
-        words = [f"{a}={n}" for a, n in sizes.items()]
-        words += [f"{n}={v!r}" for n, v in case.scalars.items() if n in scalars]
-        words += [f"{n}={rule!r}" for n, rule in case.integers.items() if n in names]
-        words += [f"{length}=Uniform(1, {MOST_POSITIONS})"] if length in names else []
-        words += [f'dtype="{case.dtype}"'] if case.dtype != spec.dtype else []
-        words += ["tf32=True"] if case.tf32 else []
-        text = ", ".join(words)
-        found.setdefault(text, f'Case("{case.name}", {text})')
-    return list(found.values())

@@ -17,17 +17,21 @@ from superopt.mutate.reasons import TIMING
 from superopt.mutate.reasons import UNREAD
 from superopt.mutate.reasons import Try
 from superopt.mutate.reasons import around
+from superopt.mutate.reasons import span
 from superopt.mutate.source import Site
 from superopt.mutate.source import SourceMutant
 from superopt.mutate.source import replaced
 from superopt.ugraph.split import launches
 
+PLANNED = "plan.launches"
 LEADING = "tl.extra.cuda.gdc_launch_dependents"
 
 
 def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
     """Texts in which a mutated statement assigns something of which nothing is known."""
     text, site = subject.text.text, mutant.site
+    if mutant.after == "after the next":
+        yield from _exchanged(subject, mutant)
     match site.node:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) as node:
             lines, own = ast.unparse(value), around(site, node)
@@ -46,6 +50,22 @@ def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
             yield TIMING, [mutant.text, replaced(text, site, f"{LEADING}()")]
 
 
+def _exchanged(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """Every launch of the plan, where a statement reads the one that is named after it."""
+    text, site = subject.text.text, mutant.site
+    for node in ast.walk(subject.text.tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript(value=base)):
+                if span(node)[1] == site.last and ast.unparse(base) == PLANNED:
+                    line, margin = site.first[0] - 1, " " * site.first[1]
+                    lines = text.splitlines(keepends=True)
+                    named = (
+                        f"{margin}{name} = {PLANNED}[{n}]\n"
+                        for n in range(len(launches(subject.graph)))
+                    )
+                    yield LAUNCH, ["".join([*lines[:line], n, *lines[line:]]) for n in named]
+
+
 def _calls(node: ast.stmt) -> set[str]:
     """The names of the functions that are called in a statement."""
     return {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
@@ -56,7 +76,7 @@ def numbers_of(subject: Subject, site: Site) -> Iterator[Try]:
     text = subject.text.text
     line, column = text.splitlines()[site.first[0] - 1], site.first[1]
     before = line.encode()[:column].decode()
-    if before.endswith("plan.launches[") and isinstance(site.node, ast.Constant):
+    if before.endswith(f"{PLANNED}[") and isinstance(site.node, ast.Constant):
         count = len(launches(subject.graph))
         yield LAUNCH, [replaced(text, site, str(n)) for n in range(count)]
 

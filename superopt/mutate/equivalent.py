@@ -24,6 +24,7 @@ from superopt.mutate.reasons import ANYWHERE
 from superopt.mutate.reasons import APART
 from superopt.mutate.reasons import EITHER
 from superopt.mutate.reasons import FURTHER
+from superopt.mutate.reasons import LESS
 from superopt.mutate.reasons import MEMORY
 from superopt.mutate.reasons import NAN
 from superopt.mutate.reasons import NOTHING
@@ -101,8 +102,11 @@ def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
                 before, after = seen.before, seen.after
                 both = f"tl.where(({before}) == ({after}), {before}, {NAN})"
                 yield APART, [replaced(text, seen.site, both)]
-        for seen in filter(_is_condition, enclosing(subject, mutant)):
+        for seen in filter(_is_condition, (mutant, *enclosing(subject, mutant))):
             yield EITHER, [replaced(text, seen.site, word) for word in ("True", "False")]
+            if not site.compiled:
+                only = f"({seen.after}) and (({seen.before}) or 1 // 0 > 0)"
+                yield LESS, [replaced(text, seen.site, word) for word in ("False", only)]
 
 
 def _plain(subject: Subject, site: Site, node: ast.expr) -> Iterator[Try]:

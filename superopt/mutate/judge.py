@@ -29,10 +29,16 @@ def outcome(
     subject: Subject, mutant: SourceMutant, reasons: bool = True, floats: Floats | None = None
 ) -> Outcome:
     """What becomes of a mutant. ``reasons``: whether one that survives is looked into; ``floats``
-    executes what no reading finds and nothing explains: such as the loss of digits."""
+    executes what no reading finds and nothing explains: such as the loss of digits.
+
+    Mutants of a launcher are executed first: the readings are of one device, and it knows more.
+    """
     found = subject.judged(mutant.text)
+    host = not mutant.site.compiled
+    if floats is not None and host and found.by == SURVIVED and (wrong := floats(mutant.text)):
+        found = Found(EXECUTION, wrong)
     if reasons and found.by == SURVIVED and (reason := explained(subject, mutant)):
         found = Found(EQUIVALENT, reason)
-    if floats is not None and found.by == SURVIVED and (wrong := floats(mutant.text)):
+    if floats is not None and not host and found.by == SURVIVED and (wrong := floats(mutant.text)):
         found = Found(EXECUTION, wrong)
     return Outcome(mutant.kind, found.by, found.said, mutant.diff(subject.text.text))

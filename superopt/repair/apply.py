@@ -130,9 +130,10 @@ def _extend(carries: list[Carry], more: Sequence[Carry]) -> None:
 
 
 def _meanings(found: Repair) -> list[Carry]:
-    """The components as the folds that they stand for: the first is the carry itself."""
-    if found.deferred:
-        return list(found.components)
+    """The components as the folds that they stand for: the first is the carry itself, if it is
+    none of several that make it up."""
+    if found.deferred or found.finalise is not found.components[0].state:
+        return [replace(c, moves=()) for c in found.components]
     first, *others = found.components
     return [replace(first, term=found.term, moves=()), *(replace(c, moves=()) for c in others)]
 

@@ -5,6 +5,9 @@ Theory: ``g(x, u) = sum_k a_k(x) b_k(u)``. The kept basis is ``g`` and its deriv
 (``(u - x)^2`` gives ``u - x`` and ``1``, not raw powers). With rows ``D(x)`` over the ``b_k``,
 moving from ``x`` to ``x'`` is ``D(x') D(x)^-1``. The rank is that of the matrix of coefficients
 after collecting, not the number of monomials.
+
+Where all parts have one sign (``exp(u - x) + eps``, times a weight) they are kept apart, and added
+at the end: of ``g`` and a derivative one would shrink by a difference of large numbers.
 """
 
 from __future__ import annotations
@@ -33,10 +36,11 @@ class Separation:
     """A term of finite rank.
 
     ``parts``: pairs ``(a(x), b(u))`` with ``g = fold_k action(a_k, b_k)``. ``basis``: the kept
-    functions at the new ``x``; the first is ``g`` itself. ``moves``: the change of basis over
-    old and new states, ``None`` where an entry is absent. ``uses``: which ``b_k`` each basis
-    function is made of. ``determinant``: of the basis over the ``b_k``; where it vanishes the
-    change of basis does not exist, and where it may vanish none is made (``moves`` is empty).
+    functions at the new ``x``; the first is ``g`` itself, or (``apart``) they add up to it.
+    ``moves``: the change of basis over old and new states, ``None`` where an entry is absent.
+    ``uses``: which ``b_k`` each basis function is made of. ``determinant``: of the basis over the
+    ``b_k``; where it vanishes the change of basis does not exist, and where it may vanish none is
+    made (``moves`` is empty).
     """
 
     action: Fn
@@ -45,6 +49,7 @@ class Separation:
     moves: tuple[tuple[Node | None, ...], ...]
     uses: tuple[tuple[int, ...], ...]
     determinant: Node
+    apart: bool = False
 
 
 def separate(
@@ -94,6 +99,8 @@ def _several(reading: Reading, e: Expr, parts: list[Product], term: Node) -> Sep
         (part,) = parts
         move = _tidy(part.a / reading.backward(part.a))
         return _rank_one(reading, term, Fn.MUL, part, move, part.a)
+    if _one_sign(parts):
+        return _apart(reading, parts)
     rank = len(parts)
     written = tuple((reading.write(p.a), reading.write(p.b)) for p in parts)
     plan = _directions(reading, [p.a for p in parts])
@@ -117,6 +124,27 @@ def _several(reading: Reading, e: Expr, parts: list[Product], term: Node) -> Sep
         ),
         tuple(tuple(k for k in range(rank) if row[k] != 0) for row in rows),
         reading.write(determinant),
+    )
+
+
+def _one_sign(parts: list[Product]) -> bool:
+    """Whether all parts have the sign of the first one, whatever that is."""
+    ratios = [(p.a / parts[0].a, p.b / parts[0].b) for p in parts[1:]]
+    return all(_tidy(a).is_positive and _tidy(b).is_positive for a, b in ratios)
+
+
+def _apart(reading: Reading, parts: list[Product]) -> Separation:
+    """Every part as a component of its own."""
+    rank = range(len(parts))
+    factors = [reading.write(_tidy(p.a / reading.backward(p.a))) for p in parts]
+    return Separation(
+        Fn.MUL,
+        tuple((reading.write(p.a), reading.write(p.b)) for p in parts),
+        tuple(reading.write(_tidy(p.a * p.b)) for p in parts),
+        tuple(tuple(factors[i] if i == j else None for j in rank) for i in rank),
+        tuple((i,) for i in rank),
+        reading.write(_tidy(sp.prod([p.a for p in parts]))),
+        apart=True,
     )
 
 

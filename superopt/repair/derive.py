@@ -115,10 +115,11 @@ def _moved(
     """The repair that keeps the basis at the current ``x``."""
     rank, producers = len(found.basis), _read(carry, standing)
     like = [carry.term, *(c.term for c in standing)]
-    plain = [normal(k, regions.regular, like) for k in (carry.term, *found.basis[1:])]
+    first = found.basis[0] if found.apart else carry.term
+    plain = [normal(k, regions.regular, like) for k in (first, *found.basis[1:])]
     basis = [_varying(k, axis, carry.fold) for k in plain]
     kept = [_existing(k, found.moves[i], i, carry.fold, standing) for i, k in enumerate(basis)]
-    numbered = (carry.name, *(f"{carry.name}_{i}" for i in range(1, rank)))
+    numbered = [f"{carry.name}_{i}" if i or found.apart else carry.name for i in range(rank)]
     names = [k.name if k else name for k, name in zip(kept, numbered, strict=True)]
     quiet = [_quiet(carry, found, i, regions) for i in range(rank)]
     overs = _overs(carry, axis, basis, found.moves)
@@ -130,7 +131,7 @@ def _moved(
             continue
         moves: list[Move] = []
         for j, factor in enumerate(found.moves[i]):
-            if factor is None:
+            if factor is None or (found.apart and factor is Const(Fraction(1))):
                 continue
             harmless = {p: v is not None for p, v in quiet[j].items()}
             safe = guarded_factor(
@@ -145,6 +146,7 @@ def _moved(
         )
     apart = [c for c in standing if c not in producers]
     together, under = shared(components, guards, apart)
+    whole: list[Node] = [c.state for c in (together if found.apart else together[:1])]
     return Repair(
         axis,
         carry,
@@ -152,7 +154,7 @@ def _moved(
         together,
         found.moves,
         found.parts,
-        together[0].state,
+        reduce(lambda a, b: Map(carry.fold, (a, b)), whole),
         tuple(dict.fromkeys(under)),
         _facts(producers, behind([carry.term], axis, standing).values()),
     )

@@ -49,7 +49,8 @@ class Repair:
     its row of moves (guarded) and the action. ``factors``: the rows without guards, ``None`` for
     an absent entry (zero of the action). ``parts``: the separation, pairs ``(a(x), b(u))``; none
     where ``finalise`` acts on extrema in another way than by one factor each.
-    ``finalise``: the carry's value over the components' (new) states. ``guards``: what was
+    ``finalise``: the carry's value over the components' (new) states: that of the first, which is
+    the carry, or of all that make it up. ``guards``: what was
     guarded. ``facts``: truth values over states that hold between two tiles. ``reference``: what
     stands for what in ``g`` while the walk runs, and equals it at the end (the count of absorbed
     positions for the size of the axis). ``helpers``: plain carries that the repair adds for it.

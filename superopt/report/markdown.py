@@ -51,6 +51,11 @@ def _lines(run: Run) -> Iterator[str]:
         yield from _case(result, run.timing.of(result.case.name))
         yield ""
     yield from others(run)
+    if run.substitutes:
+        yield ""
+        yield "## Substitutes"
+        yield ""
+        yield from (f"* {cell(text)}" for text in run.substitutes)
 
 
 def _case(result: CaseRun, timing: Timing) -> Iterator[str]:

@@ -69,6 +69,7 @@ def write(run: Run, head: dict[str, Any], files: Sequence[str] = ()) -> Path:
         "kernel": run.kernel.name if run.kernel else None,
         "files": list(files),
         "cases": [_case(c, run) for c in run.cases],
+        "substitutes": list(run.substitutes),
         "timing": {
             "seconds": dict(run.seconds),
             "cases": {c.case.name: dict(c.seconds) for c in run.cases},

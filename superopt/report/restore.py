@@ -101,6 +101,7 @@ def _run(record: Mapping[str, Any], directory: Path) -> Run:
         interrupted=record["interrupted"],
         seconds=tuple((name, float(value)) for name, value in seconds.items()),
         timing=timing,
+        substitutes=tuple(_text(s) for s in record.get("substitutes", ())),
     )
 
 

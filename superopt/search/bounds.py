@@ -36,6 +36,7 @@ from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.unscaled import EXTREMA
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
@@ -83,7 +84,7 @@ def work(stores: Sequence[Store], case: Case) -> Work:
     reads: list[tuple[tuple[str, ...], float]] = []
     products: list[tuple[Reduce, float]] = []
     plain = special = 0.0
-    inside = _product_nodes(order)
+    inside = _product_nodes(order) | _scales(order)
     for node in order:
         match node:
             case Input(order=axes, dtype=dtype):
@@ -177,6 +178,21 @@ def _product_nodes(order: Sequence[Node]) -> set[Node]:
                 if isinstance(top, Map) and top.fn is Fn.MUL:
                     found.add(top)
                     stack.extend(top.args)
+    return found
+
+
+def _scales(order: Sequence[Node]) -> set[Node]:
+    """Multiplications of what an extremum folds, which may come behind it (``unscaled``)."""
+    found: set[Node] = set()
+    for node in order:
+        stack = [node.arg] if isinstance(node, Reduce) and node.fn in EXTREMA else []
+        while stack:
+            match stack.pop():
+                case Map(fn=Fn.WHERE, args=(_, value, _)):
+                    stack.append(value)
+                case Map(fn=Fn.MUL, args=args) as scaled:
+                    found.add(scaled)
+                    stack.extend(args)
     return found
 
 

@@ -37,6 +37,7 @@ from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.ranges import narrow
+from superopt.ugraph.unscaled import unscaled
 
 LARGE_TILE = 128  # positions
 MOST_GROUPINGS = 6  # ways to group folds into walks, per placement, fewest walks first
@@ -143,7 +144,8 @@ class Kernels:
     def _make(self, stores: tuple[Store, ...], choice: Choice) -> Made | Refused:
         placement = choice.placement
         try:
-            block = fuse(stores, placement.places, placement.order, choice.passes)
+            # Scales behind extrema are exact, and one operation an element is less.
+            block = unscaled(fuse(stores, placement.places, placement.order, choice.passes))
         except NoFusion as error:
             return Refused("fuse", str(error))
         try:

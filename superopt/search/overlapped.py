@@ -21,7 +21,7 @@ from superopt.ugraph.levels import Config
 
 APART = 5  # order of the norm of products, ordinary work, and both in turn
 OVERLAP = 3  # and of that with what memory needs
-COLUMNS = 10  # of a product, that its fixed cost amounts to
+COLUMNS = 12  # of a product, that its fixed cost amounts to
 WIDE = 256  # columns at which the device's rate was measured
 PROGRAM_US = 1.5  # of a program, in which no products run: the first copies, the last stores
 GROUP = 4  # warps of a consumer

@@ -47,6 +47,7 @@ LEAST = 64  # positions of a tile of any other dimension of a product, where the
 SLOTS_MOST = 5
 SPARED = 24  # registers of a thread that are neither results nor operands
 BARRIERS = 1024  # bytes
+RINGS = 2  # lengths of rings, for each choice of tiles and consumers
 WAYS = 8  # tiles, consumers and slots that are measured
 BEST = 2  # and of which the best are kept where nothing is
 VARIED = 3  # of them, the best, are also tried with other kinds of roles
@@ -90,7 +91,7 @@ def role_options(place: Place, tilings: Iterable[Tiles], varied: bool) -> list[O
 
 
 def distinct(options: Iterable[Option]) -> list[Option]:
-    """The first few of ``options`` that differ in more than the kind of their roles."""
+    """The first few of ``options`` that differ in more than the kind of roles."""
     found: dict[tuple[Tiles, int], Option] = {}
     for option in options:
         (config,) = option.configs
@@ -119,10 +120,13 @@ def _priced(place: Place, tilings: Iterable[Tiles], probe: ThreadGraph) -> Itera
             if idle or registers > consumer_registers(consumers):
                 continue
             cost = counter.cost(Config(whole(tiles, probe.rows, consumers)))
-            for slots in range(SLOTS_LEAST, SLOTS_MOST + 1):
-                config = Config(tiles, 1, 4, slots, consumers=consumers)
-                if (found := _option(place, probe, config, cost, registers)) is not None:
-                    yield found
+            found = (
+                _option(
+                    place, probe, Config(tiles, 1, 4, slots, consumers=consumers), cost, registers
+                )
+                for slots in range(SLOTS_MOST, SLOTS_LEAST - 1, -1)
+            )
+            yield from sorted(filter(None, found), key=by_time)[:RINGS]
 
 
 def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]) -> bool:

@@ -112,11 +112,19 @@ class _Judge:
             ends = [c.term for c in components] + [to_old(c.term, producers) for c in components]
             facts = (*self.signs([total, *ends]), *off)
             yield self.equal(total, component.term, facts, _masks([total, component.term]))
-        first, term = components[0], self.repair.term
-        facts = (*self.signs([first.term]), *off)
-        yield self.equal(first.term, term, facts, _masks([first.term, term]))
-        if self.repair.finalise is not first.state:
-            yield Unknown(f"{words(self.repair.finalise)} is not the kept value")
+        by: dict[Node, Node] = {c.state: c.term for c in components}
+        value, term = substitute(self.repair.finalise, by), self.repair.term
+        facts = (*self.signs([value]), *off)
+        yield self.equal(value, term, facts, _masks([value, term]))
+        if self.repair.finalise is not components[0].state:
+            yield from self._sum_of_components()
+
+    def _sum_of_components(self) -> Iterator[Verdict]:
+        """What is done at the end is the fold of components, so that it may be done there."""
+        states: list[Node] = [c.state for c in self.repair.components]
+        total = reduce(lambda a, b: Map(self.repair.fold, (a, b)), states)
+        why = f"{words(self.repair.finalise)} is neither the kept value nor the fold of all"
+        yield Proved("a fold of folds") if self.repair.finalise is total else Unknown(why)
 
     def _term_guards(self, producers: frozenset[str]) -> list[Node]:
         guards = [g.condition for g in self.repair.guards if g.absorb]

@@ -49,7 +49,7 @@ def test_a_name_that_is_taken_is_not_given_twice():
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("ranked", "a list of the best"),
+        ("ranked", "reads a list of the best"),
         ("even_share", "depends on the length of the whole axis"),
         ("rows", "no store inside it"),
     ],

@@ -4,6 +4,7 @@ import pytest
 
 from superopt.errors import NoRepair
 from superopt.loading import load
+from superopt.merge.derive import splitting
 from superopt.merge.find import folded
 from superopt.merge.find import merge
 from superopt.ugraph.levels import BlockGraph
@@ -34,10 +35,17 @@ def test_a_refusal_says_which_states_are_missing(name, missing):
         merge(getattr(specs, name).program, "n")
 
 
+def test_an_inner_fold_of_what_is_made_up_keeps_its_axis():
+    """A minimum over centres of sums over features: neither sum is told by it."""
+    (nearest,) = load("specs/nearest.py:nearest")
+    with pytest.raises(NoRepair, match=r"they do with add.k. of .* and add.k. of"):
+        merge(nearest.program, "k")
+
+
 def test_what_is_derived_is_what_was_written_by_hand():
     """``specs/partials.py`` joins results of attention; the derived joining is the same."""
     by_hand = load("specs/partials.py:merged")[0].program
-    derived = merge(specs.normalised.program, "n")[0].program
+    derived = next(splitting(specs.normalised.program, "n").mergings()).program
     names = dict(
         zip((p.name for p in derived.params), (p.name for p in by_hand.params), strict=True)
     )

@@ -42,7 +42,7 @@ def test_the_printed_kernel_is_verified(tmp_path):
         target("h200"),
         Budget(candidates=2, text="2"),
         0,
-        tmp_path / "run",
+        tmp_path,
         Progress(Console(), quiet=True),
     )
     assert run.verified

@@ -2,7 +2,8 @@
 
 Appends an outcome a line to FILE and leaves out what is there, so that a run may be ended and
 taken up again. With COUNT 0 it judges again those that survived, and looks for reasons; with -1 it
-executes them. The last line about a mutant counts.
+executes them, and mutants of launchers that have a reason, too. The last line about a mutant
+counts.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def main() -> None:
                 found = (
                     _executed(one, mutant, runner) if count < 0 else _judged(one, mutant, not count)
                 )
+                if found is None:
+                    continue
                 out.write(json.dumps(row | asdict(found)) + "\n")
                 out.flush()
 
@@ -74,7 +77,12 @@ def _wanted(one: Subject, count: int, known: Rows) -> list[SourceMutant]:
     mutants = source_mutants(one.text, one.function, one.index)
     if count <= 0:
         by = {d: row["by"] for d, row in known.items()}
-        return [m for m in mutants if by.get(digest(m.text)) in (SURVIVED, LATE, OPEN)]
+        left, host = ((SURVIVED, LATE, OPEN), ()) if count == 0 else ((SURVIVED,), (EQUIVALENT,))
+        return [
+            m
+            for m in mutants
+            if by.get(digest(m.text)) in (left if m.site.compiled else (*left, *host))
+        ]
     found = [m for m in balanced(mutants, count, 0) if digest(m.text) not in known]
     Random(0).shuffle(found)
     return found
@@ -97,10 +105,10 @@ def _judged(one: Subject, mutant: SourceMutant, reasons: bool) -> Outcome:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _executed(one: Subject, mutant: SourceMutant, runner: Runner) -> Outcome:
+def _executed(one: Subject, mutant: SourceMutant, runner: Runner) -> Outcome | None:
+    """None: nothing is wrong, and what is known of it stays."""
     said = executed(one, [one.graph], mutant.text, runner)
-    by = EXECUTION if said else SURVIVED
-    return Outcome(mutant.kind, by, said, mutant.diff(one.text.text))
+    return Outcome(mutant.kind, EXECUTION, said, mutant.diff(one.text.text)) if said else None
 
 
 def _late(_: int, __: FrameType | None) -> None:

@@ -13,6 +13,7 @@ SWIZZLE = "m_tile, c_tile = tl.swizzle2d(m_tile, c_tile, m_tiles, c_tiles, GROUP
 LARGEST = "m = tl.maximum(m, max_3, propagate_nan=tl.PropagateNan.ALL)"
 END = "tl.minimum(n_begin + n_length, n_size)"
 LEADS = "tl.extra.cuda.gdc_launch_dependents"
+CAPABLE = "torch.cuda.get_device_capability(device) >= (9, 0)"
 MOVED = "tl.where(m == float('-inf'), 1.0, tl.exp2((m - where_4) * LOG2E))"
 
 CASES = [
@@ -25,7 +26,10 @@ CASES = [
     ("softmax", 0, "guard", MOVED, MOVED[MOVED.index("tl.exp2") : -1], "ANYWHERE"),
     ("rms", 0, "cast", "g.to(tl.float32)", "g", "WIDENED"),
     ("columns", 0, "cast", "n_at.to(tl.float32)", "n_at", "CONVERTED"),
+    ("distances", 0, "cast", "n_lane.to(tl.float32)", "n_lane", "CONVERTED"),
+    ("decode", 0, "cast", "q.to(tl.float32)", "q.to(tl.float16)", ""),
     ("decode", 0, "statement", f"{LEADS}()", "pass", "TIMING"),
+    ("decode", 0, "comparison", CAPABLE, CAPABLE.replace(">=", ">"), "LESS"),
     ("softmax", 0, "comparison", "n_at < n_size", "n_at <= n_size", ""),
     ("softmax", 0, "factor", "m - where_4", "m", ""),
 ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from superopt.errors import NoRepair
@@ -21,8 +22,10 @@ from tests.repair.cases import U
 from tests.repair.cases import W
 from tests.repair.cases import X
 from tests.repair.cases import Y
+from tests.repair.cases import arrays
 from tests.repair.cases import fused
 from tests.repair.cases import repaired
+from tests.repair.cases import run
 from tests.samples import add
 from tests.samples import div
 from tests.samples import exp
@@ -83,8 +86,32 @@ def test_what_does_not_depend_on_the_maximum_survives_an_empty_prefix():
     found = only(("m",), total("n", exp(sub(Y, finite(m)))))
     assert guarded(found, absorb=False) == []
     affine = repaired(BY_NAME["features plus eps"])[1][0]
-    still = affine.components[0].moves[0]
-    assert (still.source, still.factor) == (affine.carry.name, num(1))
+    still, moving = affine.components
+    assert (still.moves, {g.component for g in affine.guards}) == ((), {moving.name})
+
+
+def test_parts_of_one_sign_are_kept_apart_and_nothing_cancels():
+    """The only term that is left of all but the last position is the one that never moves."""
+    case = BY_NAME["features plus eps"]
+    block, (found,) = repaired(case)
+    assert found.finalise is add(*(c.state for c in found.components))
+    given = arrays(64, "late", 0)
+    given["w"] = np.abs(given["w"])
+    given["w"][-1] = 0
+    want, got = run(case, block, given, 64, np.float32)
+    np.testing.assert_allclose(got, want, 1e-6)
+
+
+def test_parts_of_one_sign_survive_masked_prefixes():
+    weights = exp(sub(MASKED, finite(largest("n", MASKED))))
+    found = only(("m", "e"), total("n", mul(add(weights, EPS), W)))
+    assert found.rank == 2
+    assert {g.component for g in found.guards} == {found.components[1].name}
+
+
+def test_parts_of_both_signs_are_not_kept_apart():
+    found = only(("m",), total("n", sub(exp(sub(X, finite(TOP))), EPS)))
+    assert found.finalise is found.components[0].state
 
 
 def test_a_factor_undefined_at_a_reachable_unit_is_refused():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,12 @@ def test_a_split_kernel_is_a_kernel_of_parts_and_a_combining_one():
     assert [s.name for s in combining.stores] == ["out"]
     assert check(parts) == []
     assert check(combining) == []
+
+
+def test_a_kernel_of_parts_is_not_split_again():
+    graph = online_attention(split=True)
+    kernels = launches(graph)
+    assert launches(replace(graph, kernels=kernels)) == kernels
 
 
 def test_part_axes_say_what_they_cut():

@@ -33,10 +33,30 @@ class Work:
     left: int = WORK
 
 
-def classes(problem: Problem, most: int, work: Work) -> Iterator[Solution]:
-    """The best schedule for one consumer alone of up to ``most`` classes: those with the shortest
-    interval first, among them those with the fewest stages. It ends early where ``work`` is spent;
-    that there are more is then not excluded."""
+Class = tuple[Solution, ...]
+
+
+def classes(problem: Problem, most: int, work: Work) -> list[Class]:
+    """Up to ``most`` classes for one consumer alone: those with the shortest interval first, among
+    them those with the fewest stages. Of each, the shortest schedule, and where that spares
+    registers, the one that needs the fewest within the longest interval of interest.
+
+    It ends early where ``work`` is spent; that there are more is then not excluded.
+    """
+    found = list(_shortest(problem, most, work))
+    if not found:
+        return []
+    model = Model(problem, found[0].interval * LONGEST[0] // LONGEST[1])
+    both: list[Class] = []
+    for solution in found:
+        light = best(model, solution) if work.left > model.spent() else None
+        spares = light is not None and light.registers < solution.registers
+        both.append((solution, light) if light is not None and spares else (solution,))
+    work.left -= model.spent()
+    return both
+
+
+def _shortest(problem: Problem, most: int, work: Work) -> Iterator[Solution]:
     if problem.budget <= 0 or not _possible(problem, work):
         return
     seen: list[Solution] = []
@@ -50,7 +70,7 @@ def classes(problem: Problem, most: int, work: Work) -> Iterator[Solution]:
                 if not seen:
                     end = interval * LONGEST[0] // LONGEST[1]
                 seen.append(found)
-                yield best(model, found, depth)
+                yield best(model, found) or found
                 model.solver.add(z3.Not(alike(model, found)))
         work.left -= model.spent()
         if len(seen) == most:
@@ -93,40 +113,35 @@ def _in_line(model: Model, names: Sequence[str], stages: Sequence[int]) -> Any:
     return z3.And(model.yes(), *found)
 
 
-def best(model: Model, solution: Solution, depth: int) -> Solution:
-    """The first schedule of the class of ``solution`` at its interval with no stage later than
-    ``depth``: fewest registers, then earliest, copies of one iteration together, waits as late as
-    they may be (those for chains in flight as early)."""
+def best(model: Model, solution: Solution) -> Solution | None:
+    """The first schedule of the class of ``solution`` at the interval of ``model`` with no stage
+    later than its last: fewest registers, then earliest, copies of one iteration together, waits as
+    late as they may be (those for chains in flight as early). None: none was found."""
     problem, solver = model.problem, model.solver
     solver.push()
-    solver.add(alike(model, solution), within(model, depth))
+    solver.add(alike(model, solution), within(model, max(solution.stage.values())))
     begins = [model.begins(t.name) for t in problem.tasks]
     waits = [
         model.wait[t.name] if solution.flies and t.chain else -model.wait[t.name]
-        for t in model.problem.products
+        for t in problem.products
     ]
     aims = [model.registers, z3.Sum(begins), *begins, *model.spread(), *waits]
-    found = lexicographic(model, aims, solution)
+    found = lexicographic(model, aims)
     solver.pop()
     return found
 
 
-def lexicographic(model: Model, aims: Sequence[Any], known: Solution) -> Solution:
-    """Makes ``aims`` as small as they can be, one after the other, as far as the solver shows it.
-    ``known``: a solution of ``model``."""
-    found = model.solve() or known
-    for aim in aims:
-        found = _least(model, aim, found)
-    return found
-
-
-def _least(model: Model, aim: Any, found: Solution) -> Solution:
-    value, step = model.value(aim), 1
-    while step:
-        lower = model.solve(aim <= value - step)
-        if lower is None:
-            step //= 2
-        else:
-            found, value, step = lower, model.value(aim), 2 * step
-    model.solver.add(aim == value)
+def lexicographic(model: Model, aims: Sequence[Any]) -> Solution | None:
+    """The solution with the smallest ``aims``, one after the other, as far as the solver shows
+    it."""
+    found = model.solve()
+    for aim in aims if found is not None else ():
+        value, step = model.value(aim), 1
+        while step:
+            lower = model.solve(aim <= value - step)
+            if lower is None:
+                step //= 2
+            else:
+                found, value, step = lower, model.value(aim), 2 * step
+        model.solver.add(aim == value)
     return found

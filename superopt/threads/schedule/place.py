@@ -28,14 +28,19 @@ from superopt.ugraph.threads import Schedule
 from superopt.ugraph.threads import ThreadGraph
 
 MOST = 8
+SIXTEENTHS = 16  # smaller differences of intervals, a model does not tell
 
 
 def schedules(
     graph: ThreadGraph, dtype: str, device: Device | Rates, most: int = MOST
 ) -> Sequence[Schedule]:
-    """Up to ``most`` schedules of the only body of ``graph``, one of a class, best first by the
-    model: shortest interval of all consumers, then of one alone, then chains in flight, fewest
-    stages, fewest registers. Each is legal (``threads.check``).
+    """Up to ``most`` schedules of the only body of ``graph``, each legal (``threads.check``).
+
+    The best class comes first: the one with the shortest interval of all consumers (in sixteenths
+    of the least that units allow), then with chains in flight, then with the shortest interval of
+    one alone, then with the fewest stages. In a class the shortest interval of all consumers, then
+    the fewest registers come first: where that interval is the longer one, that of one alone does
+    not bind.
 
     What the body of ``graph`` has for a schedule does not matter. ``dtype``: of the case.
     ``device``: the row of the table, or its rates.
@@ -51,19 +56,23 @@ def schedules(
     (body,) = graph.bodies
     rates = device if isinstance(device, Rates) else rates_of(device)
     problem, work = problem_of(graph, body, dtype, rates), Work()
-    ranked: list[tuple[tuple[int, ...], Schedule]] = []
-    for alone in classes(problem, most, work):
-        together = shared(problem, alone, work)
-        if together is None:
-            continue
-        schedule = placed(problem, together)
-        rank = (
-            *(together.interval, alone.interval, not alone.flies),
-            *(schedule.stages, alone.registers, len(ranked)),
-        )
-        if not check(rescheduled(graph, body, schedule)):  # turns may stop what would run without
-            ranked.append((rank, schedule))
-    return tuple(schedule for _, schedule in sorted(ranked, key=lambda r: r[0]))
+    found: list[tuple[tuple[int, ...], list[Schedule]]] = []
+    for number, alike in enumerate(classes(problem, most, work)):
+        members: list[tuple[int, int, int, Schedule]] = []
+        for alone in alike:
+            together = shared(problem, alone, work)
+            schedule = placed(problem, together) if together is not None else None
+            # Where consumers take turns, that may stop what runs without.
+            if schedule is not None and not check(rescheduled(graph, body, schedule)):
+                members.append((schedule.interval, schedule.registers, len(members), schedule))
+        if members:
+            members.sort(key=lambda m: m[:3])
+            first = alike[0]
+            shortest = members[0][0] * SIXTEENTHS // (problem.least_shared * UNIT)
+            rank = shortest, not first.flies, first.interval, number
+            found.append((rank, [m[3] for m in members]))
+    found.sort(key=lambda one: one[0])
+    return tuple(s for _, members in found for s in members)[:most]
 
 
 def rescheduled(graph: ThreadGraph, body: Body, schedule: Schedule) -> ThreadGraph:
@@ -86,8 +95,7 @@ def placed(problem: Problem, solution: Solution) -> Schedule:
     events = [_Event(offset[n], True, offset[n], n, stage[n]) for n in offset]
     for task in problem.products:
         name, late = task.name, solution.flies and task.chain
-        time = solution.wait[name] - (solution.interval if late else 0)
-        events.append(_Event(time, False, offset[name], name, stage[name] + late))
+        events.append(_Event(solution.within(task), False, offset[name], name, stage[name] + late))
     when = {(e.name, e.task): Place(e.stage, o) for o, e in enumerate(sorted(events))}
     return Schedule(
         tuple((t.name, when[t.name, True]) for t in problem.tasks),

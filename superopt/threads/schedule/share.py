@@ -44,7 +44,7 @@ def shared(problem: Problem, alone: Solution, work: Work) -> Solution | None:
     uneven = z3.Int("uneven", model.context)
     apart = problem.consumers * model.phase - interval
     model.solver.add(uneven >= apart, uneven >= -apart)
-    found = lexicographic(model, [uneven, model.phase, *model.spread()], known)
+    found = lexicographic(model, [uneven, model.phase, *model.spread()]) or known
     work.left -= model.spent()
     return replace(found, registers=alone.registers)
 
@@ -63,14 +63,16 @@ def _at(
 
 def _same(model: Model, solution: Solution) -> list[z3.BoolRef]:
     """That everything has the stage and the place in a step that it has in ``solution``."""
-    offset = solution.offset
+    offset, tasks = solution.offset, model.problem.by_name
     listed = sorted(offset, key=offset.__getitem__)
     found = [model.stage[n] == solution.stage[n] for n in listed]
     found += [model.before(a, b) for a, b in pairwise(listed)]
-    for task in model.problem.products:
-        late = solution.flies and task.chain
-        then, now = solution.wait[task.name], model.within(task)
-        then -= solution.interval if late else 0
+    awaited = sorted((solution.within(t), offset[t.name], t.name) for t in model.problem.products)
+    for then, _, name in awaited:
+        now = model.within(tasks[name])
         found += [now <= model.offset[n] for n in listed if then <= offset[n]]
         found += [now > model.offset[n] for n in listed if then > offset[n]]
+    for (_, issued, name), (_, other, after) in pairwise(awaited):
+        apart = model.within(tasks[after]) - model.within(tasks[name])
+        found.append(apart >= (0 if issued < other else 1))
     return [*found, model.flies == solution.flies]

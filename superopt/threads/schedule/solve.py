@@ -47,6 +47,11 @@ class Solution:
     phase: int = 0
     flies: bool = False
 
+    def within(self, product: Task) -> int:
+        """The offset of the wait for a product within the step that it is in."""
+        late = self.flies and product.chain
+        return self.wait[product.name] - (self.interval if late else 0)
+
 
 class Model:
     """``problem`` at one interval, as constraints on integers: for one consumer alone, or, when
@@ -149,7 +154,7 @@ class Model:
             self._add(z3.Or(wait <= offset, wait >= offset + task.busy))
 
     def within(self, task: Task) -> Any:
-        """The offset of the wait for a product within the step that it is in."""
+        """As ``Solution.within``."""
         wait = self.wait[task.name]
         return wait - z3.If(self.flies, self.interval, 0) if task.chain else wait
 

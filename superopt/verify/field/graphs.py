@@ -48,7 +48,7 @@ from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
 MOST_ROUNDS = 64  # in one evaluation
-MOST_BATCHES = 100
+MOST_BATCHES = 128
 MOST_POINTS = MOST_ROUNDS * MOST_BATCHES
 FIRST_BATCHES = 8  # in which every element must be decided once, or else none will be
 INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters

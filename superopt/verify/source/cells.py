@@ -110,6 +110,7 @@ class OrderDomain(FloatDomain):
         super().__init__(np.float64)
         self.highest = highest
         self.exponentials = 0  # how many tiles of them were taken
+        self.above = 0  # and of how many some number was too large
 
     def apply(self, fn: Fn, args: Sequence[Plain]) -> Plain:
         """IEEE rules, apart from exponentials of numbers that are too large."""
@@ -117,7 +118,9 @@ class OrderDomain(FloatDomain):
         if self.highest is not None and fn in (Fn.EXP, Fn.EXP2):
             self.exponentials += 1
             with np.errstate(all="ignore"):
-                found = np.where(args[0] > self.highest, np.nan, found)
+                above = np.asarray(args[0] > self.highest)
+                found = np.where(above, np.nan, found)
+            self.above += bool(above.any())
         return found
 
 

@@ -45,6 +45,7 @@ from superopt.verify.verdict import Verdict
 
 CLAIM = "text equals spec"
 FULL_LISTS = ("remainder", "parts")  # trials in which lists are read with few ranks
+OLD = 2  # of every four trials are on an older device
 POLICIES = ("fp16", "fp32", "bf16")  # of the storage, one a trial in turn
 
 
@@ -182,12 +183,14 @@ def _fewer(
 
 
 def _readings(first: TextMeaning, graph: KernelGraph) -> Iterator[tuple[Trial, TextMeaning]]:
-    """Every trial; storage dtype, who brings the outputs, and how launches follow take turns."""
+    """Every trial; storage dtype, who brings the outputs, how launches follow and whether the
+    device knows of dependent launches take turns."""
     row = ROW if first.descriptors else 1
     for number, trial in enumerate(text_trials(first.program, graph, row=row)):
         dtype = POLICIES[number % len(POLICIES)]
         even = number % 2 == 0
-        yield trial, replace(first, dtype=dtype, given=even, dependent=even)
+        capable = number % 4 < OLD or first.described(trial)
+        yield trial, replace(first, dtype=dtype, given=even, dependent=even, capable=capable)
 
 
 def read_at(comparison: Comparison) -> Verdict:

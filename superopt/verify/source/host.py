@@ -160,7 +160,7 @@ class Host:
             "torch.cuda",
             is_available=lambda: True,
             device_of=lambda _: nullcontext(),
-            get_device_capability=lambda _=None: (9, 0),
+            get_device_capability=lambda _=None: (9, 0) if self.clock.capable else (8, 9),
             get_device_properties=lambda _: Strict("properties", **SHARED),
         )
         return Strict(

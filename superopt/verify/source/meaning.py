@@ -50,7 +50,8 @@ class TextMeaning:
 
     ``index``: which graph of the file runs. ``dtype``: of the tensors that have none of their
     own. ``given``: whether the caller brings the outputs. ``descriptors``: whether the launches
-    ask for them. ``dependent``: whether they may begin before the one before ends.
+    ask for them. ``dependent``: whether they may begin before the one before ends, if the device
+    has that (``capable``).
     ``machines``: makes the machine that executes the text. ``kinds``: which roles the launches
     ask for (``Config.kind``), if not those of their Configs.
     """
@@ -63,6 +64,7 @@ class TextMeaning:
     given: bool = True
     descriptors: bool = False
     dependent: bool = False
+    capable: bool = True
     tf32: bool = False
     machines: Callable[[KernelText, Domain[Any]], Machine] = machine_for
     kinds: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class TextMeaning:
             OutsideVocabularyError: the reading has no meaning for it.
         """
         machine = self.machines(self.text, domain)
+        machine.clock.capable = self.capable
         arguments: list[Any] = []
         for number, param in enumerate(self.program.params):
             value = arrays[param.name]

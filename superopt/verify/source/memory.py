@@ -35,6 +35,7 @@ class Clock:
     ``early``: whether the launch may begin before the one before it ends (programmatic dependent
     launch); ``running``: launches that may then still be at work, until the program waits;
     ``behind``: those that may be even after that, because the one before did not wait.
+    ``capable``: whether the device has such launches.
     """
 
     launch: int = -1
@@ -44,9 +45,12 @@ class Clock:
     behind: frozenset[int] = frozenset()
     early: frozenset[int] = frozenset()
     all_waited: bool = True
+    capable: bool = True
 
     def begin(self, kernel: str, early: bool) -> None:
         """The next launch; ``early``: with programmatic dependent launch."""
+        if early:
+            self._needs(f"{kernel} may begin early")
         before = frozenset({self.launch})
         self.behind = frozenset() if self.all_waited or not early else self.early
         self.early = before | self.behind if early else frozenset()
@@ -59,12 +63,21 @@ class Clock:
 
     def wait(self) -> None:
         """``gdc_wait``: the launch before has ended, and its memory can be seen."""
+        self._needs("gdc_wait")
         self.running = self.behind
+
+    def lead(self) -> None:
+        """``gdc_launch_dependents``: that later launches may begin says nothing about this one."""
+        self._needs("gdc_launch_dependents")
 
     def leave(self) -> None:
         """The program ends."""
         self.all_waited &= self.running == self.behind
         self.program = -1
+
+    def _needs(self, what: str) -> None:
+        if not self.capable:
+            raise FaultError(f"{what} on a device that has no dependent launches")
 
 
 @dataclass(eq=False)
@@ -202,8 +215,10 @@ class Buffer:
 
     def _awaited(self, what: str, at: Plain, who: Plain) -> None:
         """Whether launches that met these elements have ended."""
+        if not self.clock.running:
+            return
         met = np.isin(who[0, at], sorted(self.clock.running))
-        if self.clock.running and met.any():
+        if met.any():
             text = f"{what} {{}} before it waits for the launch that used it"
             raise self._fault(text, at, met)
 

@@ -97,13 +97,16 @@ def read_order(
                 for p in program.params
             }
             where = (("inputs", name), *((f"size {a}", str(n)) for a, n in trial.sizes))
-            for domain in (FloatDomain(), OrderDomain(HIGHEST)):
-                found = _compared(program, meaning, trial, arrays, domain)
-                if isinstance(found, Refuted):
-                    return Refuted((*found.at, *where), found.what)
-                if isinstance(found, Unknown):
-                    return found
-                exponents += found and isinstance(domain, OrderDomain) and domain.exponentials > 0
+            domain = OrderDomain(HIGHEST)
+            found = _compared(program, meaning, trial, arrays, domain)
+            if found is not True or domain.above:  # else the rule has changed no number
+                plain = _compared(program, meaning, trial, arrays, FloatDomain())
+                found = found if plain is True else plain
+            if isinstance(found, Refuted):
+                return Refuted((*found.at, *where), found.what)
+            if isinstance(found, Unknown):
+                return found
+            exponents += found and domain.exponentials > 0
             points += 1
     return Seen(points, tuple(f[0] for f in FAMILIES), exponents)
 

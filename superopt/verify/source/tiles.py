@@ -300,6 +300,9 @@ def wrapped(value: Plain, dtype: DType) -> Plain:
 
 def shapes_together(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that tiles have together. Raises FaultError."""
+    several = {s for s in shapes if s}
+    if len(several) < 2:
+        return several.pop() if several else ()
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

@@ -122,8 +122,9 @@ class Vocabulary:
         )
 
     def _cuda(self) -> Strict:
-        """What orders launches: that later ones may begin says nothing about this one."""
-        return Strict("tl.extra.cuda", gdc_wait=self.clock.wait, gdc_launch_dependents=lambda: None)
+        """What orders launches."""
+        clock = self.clock
+        return Strict("tl.extra.cuda", gdc_wait=clock.wait, gdc_launch_dependents=clock.lead)
 
     # Programs and positions.
 

@@ -17,6 +17,7 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.node import Input
+from superopt.ugraph.scalar import Kind
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.walk import topo
 from tests.emit.struct.simulated import Described
@@ -29,11 +30,15 @@ Arrays = dict[str, np.ndarray]  # type: ignore[type-arg]
 
 def inputs(block: BlockGraph, sizes: Sizes, seed: int = 0) -> Arrays:
     draw = np.random.default_rng(seed)
-    found = {n.name: n.order for n in topo(block.roots()) if isinstance(n, Input)}
-    return {
-        name: draw.standard_normal([sizes[a] for a in order]).astype(np.float32) / 2
-        for name, order in sorted(found.items())
-    }
+    found = {n.name: n for n in topo(block.roots()) if isinstance(n, Input)}
+
+    def drawn(node: Input) -> Any:
+        shape = [sizes[a] for a in node.order]
+        if node.kind is Kind.INT:  # positions, some of them before and behind all
+            return draw.integers(-2, max(shape) + 2, shape, dtype=np.int32)
+        return draw.standard_normal(shape).astype(np.float32) / 2
+
+    return {name: drawn(node) for name, node in sorted(found.items())}
 
 
 def arguments(graph: ThreadGraph, printed: StructKernel, arrays: Arrays, sizes: Sizes) -> Any:
@@ -84,7 +89,7 @@ def execute(
 def wanted(graph: ThreadGraph, arrays: Arrays, sizes: Sizes) -> Arrays:
     """What the block graph means."""
     domain = FloatDomain()
-    exact = {n: a.astype(np.float64) for n, a in arrays.items()}
+    exact = {n: a.astype(np.float64) if a.dtype.kind == "f" else a for n, a in arrays.items()}
     return evaluate_launch(graph.block, domain, exact, sizes, graph.config)
 
 

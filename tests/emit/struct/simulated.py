@@ -171,7 +171,7 @@ class Machine:
     jit = staticmethod(lambda f: f)
     static_range = range
     layout = staticmethod(lambda *a, **k: None)
-    NVMMADistributedLayout = SliceLayout = DotOperandLayout = layout
+    NVMMADistributedLayout = SliceLayout = DotOperandLayout = BlockedLayout = layout
 
     @staticmethod
     def convert_layout(x, layout, assert_trivial=False):
@@ -227,6 +227,14 @@ class Machine:
         for part in parts[1:]:
             found = f(found, tile(part))
         return found
+
+    @staticmethod
+    def min(x, axis):
+        return Number(np.asarray(x).min(axis))
+
+    @staticmethod
+    def max(x, axis):
+        return Number(np.asarray(x).max(axis))
 
     @staticmethod
     def sum(x, axis):

@@ -44,7 +44,7 @@ def test_roles_compute_what_the_graph_means(name, sizes):
     agrees(graph(name), sizes)
 
 
-@pytest.mark.parametrize("name", ["matmul", "causal", "scaled", "biased"])
+@pytest.mark.parametrize("name", ["matmul", "causal", "scaled", "biased", "document"])
 @pytest.mark.parametrize(
     "keywords",
     [{"early": False, "capacity": 1}, {"consumers": 1}, {"consumers": 3, "capacity": 4}],

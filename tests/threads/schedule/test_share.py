@@ -25,7 +25,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "consumers", "tiles"), CASES)
 def test_consumers_are_as_far_apart_as_they_may_be(name, consumers, tiles):
     made = problem(name, consumers, 3, **tiles)
-    (alone,) = classes(made, 1, Work())
+    alone = classes(made, 1, Work())[0][0]
     found = shared(made, alone, Work())
     assert found is not None
     assert found.interval >= max(alone.interval, made.least_shared)
@@ -40,11 +40,11 @@ def test_consumers_are_as_far_apart_as_they_may_be(name, consumers, tiles):
 
 def test_one_consumer_shares_nothing():
     made = problem("plain", **NARROW)
-    (alone,) = classes(made, 1, Work())
+    alone = classes(made, 1, Work())[0][0]
     assert shared(made, alone, Work()) is alone
 
 
 def test_work_that_is_spent_ends_the_search():
     made = problem("curved", 2)
-    (alone,) = classes(made, 1, Work())
+    alone = classes(made, 1, Work())[0][0]
     assert shared(made, alone, Work(0)) is None

@@ -14,6 +14,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
@@ -32,6 +33,7 @@ from superopt.verify.field.graphs import verify_graph
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import accepted
 from tests import samples
+from tests.emit.cases import CASES
 from tests.samples import NEG_INF
 from tests.samples import add
 from tests.samples import div
@@ -129,6 +131,15 @@ def moments_norm(x: Node, axis: str) -> Node:
     return mul(sub(x, mean), rsqrt(add(variance, num(Fraction(1, 1000)))))
 
 
+def tree(s: Node, inner: str, outer: str) -> Node:
+    """Softmax over two axes: of each row of parts, then of the parts' maxima and sums."""
+    m = largest(inner, s)
+    sums = total(inner, exp(sub(s, m)))
+    m_all = largest(outer, m)
+    weight = exp(sub(m, m_all))
+    return div(mul(exp(sub(s, m)), weight), total(outer, mul(sums, weight)))
+
+
 def masked(s: Node) -> Node:
     return where(Map(Fn.LE, (Index("n"), Index("m"))), s, NEG_INF)
 
@@ -148,6 +159,7 @@ PAIRS: dict[str, tuple[Node, Node]] = {
     "root of a product": (sqrt(mul(exp(X), exp(Y))), exp(mul(num(Fraction(1, 2)), add(X, Y)))),
     "sum of exponents": (exp(add(X, Y)), mul(exp(X), exp(Y))),
     "safe and naive softmax": (softmax(S, "n"), naive(S, "n")),
+    "a tree of softmaxes": (div(exp(S), total("m", total("n", exp(S)))), tree(S, "n", "m")),
     "base two": (softmax(S, "n"), base2(S, "n")),
     "lse": (lse(S, "n"), log(total("n", exp(S)))),
     "lse in base two": (lse(S, "n"), lse_base2(S, "n")),
@@ -251,6 +263,13 @@ def test_a_sample_is_accepted_quickly(name):
     assert isinstance(verdict, Sampled)
     assert accepted(verdict), verdict
     assert time.process_time() - started < 3
+
+
+def test_a_matmul_in_parts_of_its_folded_axis():
+    case = CASES["rms"]()
+    graph = case.graphs[2]
+    assert any(isinstance(p, Split) for block in graph.kernels for _, p in block.places)
+    assert accepted(verify_graph(case.program, graph, 1))
 
 
 def test_low_rank_as_one_matmul():

@@ -180,6 +180,15 @@ def test_a_large_distance_is_read_small_in_text_and_spec():
         assert "distances in masks also read as" in found.why
 
 
+def test_a_device_without_dependent_launches_is_never_asked_for_one():
+    assert isinstance(read("decode"), Sampled)
+    capable = "torch.cuda.get_device_capability(device) >= (9, 0)"
+    for wrong in ("True", capable.replace("9", "8"), capable.replace(">=", "<")):
+        verdict = read("decode", 0, lambda text, w=wrong: text.replace(capable, w), minimise=False)
+        assert isinstance(verdict, Refuted)
+        assert "on a device that has no dependent launches" in verdict.what
+
+
 def test_roundings_of_what_a_window_shows_are_read_with_small_distances():
     """The digits of a grid are none of these, though they may be the same numbers."""
     order, position = ("m", "n"), Map(Fn.SUB, (Index("n"), Index("m")))

@@ -179,13 +179,16 @@ def roles_trial(
     orders += [s.order for s in program.outputs]
     rows = {order[-1] for order in orders if order}
     walked = walked_axes(graph)
+    # Workspaces have no gaps, so their rows are whole tiles: descriptors know no others.
+    stores = (s for k in graph.kernels for s in k.all_stores if s.name not in graph.outputs)
+    even = {s.order[-1] for s in stores if s.order}
     sizes: dict[str, int] = {}
     found = []
     lone = wide = 0
     for axis in axes_of(program):
         tile = UNIT if axis in rows else TILE
         if axis in walked:
-            sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0))
+            sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0 and axis not in even))
     for block, config in zip(launches(graph), configs, strict=True):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
@@ -199,13 +202,13 @@ def roles_trial(
                 continue
             if place == Grid(tiled=True):
                 many = max(1, config.consumers) + ragged
-                many = tile * (1 if axis in rows else many) - ragged
+                many = tile * (1 if axis in rows else many) - (ragged and axis not in even)
                 if positions(program) and axis not in rows:
                     many = max(many, *(n for a, n in sizes.items() if a in walked), 0)
                 sizes.setdefault(axis, many)
                 continue
             wide += 1
-            sizes.setdefault(axis, 1 + wide if ragged else tile)
+            sizes.setdefault(axis, 1 + wide if ragged and axis not in even else tile)
         found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
     known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
     return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))

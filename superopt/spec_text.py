@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
 
+from superopt.case import Case
 from superopt.errors import NotEmittable
 from superopt.ugraph.grids import BY_NAME
 from superopt.ugraph.levels import Program
@@ -88,6 +90,30 @@ def spec_text(program: Program, cases: Sequence[str], dtype: str, about: str, wh
 
 def _scalars(program: Program) -> list[str]:
     return ["Scalar"] if any(isinstance(p, Scalar) for p in program.params) else []
+
+
+def case_texts(
+    cases: Sequence[Case],
+    program: Program,
+    dtype: str,
+    sizes: Mapping[str, int | str],
+    more: Sequence[str] = (),
+) -> list[str]:
+    """``cases`` for ``program``, the same one once. ``dtype``: of the spec; ``sizes``: of axes that
+    a case does not have; ``more``: arguments that every case gets."""
+    axes = dict.fromkeys(a for p in program.params if isinstance(p, Input) for a in p.order)
+    names = {p.name for p in program.params}
+    found: dict[str, str] = {}
+    for case in cases:
+        words = [f"{a}={sizes[a] if a in sizes else case.sizes[a]}" for a in axes]
+        words += [f"{n}={v!r}" for n, v in case.scalars.items() if n in names]
+        words += [f"{n}={rule!r}" for n, rule in case.integers.items() if n in names]
+        words += more
+        words += [f'dtype="{case.dtype}"'] if case.dtype != dtype else []
+        words += ["tf32=True"] if case.tf32 else []
+        text = ", ".join(words)
+        found.setdefault(text, f'Case("{case.name}", {text})')
+    return list(found.values())
 
 
 def _annotation(param: Input | Scalar) -> str:

@@ -6,12 +6,12 @@ import pytest
 
 from superopt.errors import NotEmittable
 from superopt.loading import load
-from superopt.merge.spec_text import spec_text
+from superopt.spec_text import spec_text
 from superopt.ugraph.names import ordered
 from superopt.ugraph.node import Best
 from superopt.ugraph.walk import topo
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.py"))
+SPECS = sorted((Path(__file__).parents[1] / "specs").glob("*.py"))
 
 
 def case_of(spec):

@@ -1,0 +1,1 @@
+"""Other operators that do nearly the same, each by name and with its measured error."""
