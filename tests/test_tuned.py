@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from superopt.case import Case
+from superopt.case import bind
 from superopt.device import target
 from superopt.errors import DoesNotFit
 from superopt.run import CaseRun
@@ -124,3 +126,23 @@ def test_timing_keeps_what_was_measured_of_other_cases_on_the_same_machine():
     assert [(m.case, m.us) for m in again.measured] == [("large", 8.0), ("small", 7.0)]
     elsewhere = timing_of(replace(MACHINE, gpu="B200"), [tuned((ONE, A, timed(7.0)))], before)
     assert [m.case for m in elsewhere.measured] == ["small"]
+
+
+def test_the_best_points_with_roles_are_followed_by_other_schedules():
+    sizes = {"b": 1, "h": 8, "m": 4096, "n": 4096, "d": 64, "e": 64}
+    case = bind(Case("long", **sizes), tuple(sizes), {}, "bf16")
+    tiles = (("m", 64), ("d", 64), ("n", 64), ("e", 64))
+    roles = Point((Config(tiles, stages=3, consumers=2),), 1.0)
+    ring = Point((replace(roles.launches[0], ring=True),), 1.0)
+    plain = Point((Config(tiles, stages=3),), 2.0)
+    graph = samples.online_attention()
+    one = replace(ONE, graph=graph, configs=plain.launches, space=(roles, ring, plain))
+    result = replace(RESULT, case=case, candidates=(one,))
+    (structure,) = job_of(samples.attention(), result, target("h200")).structures
+    first, second, *further, last = structure.points
+    assert (first, second, last) == (plain, roles, ring)  # what was verified comes first
+    assert len(further) >= 2
+    assert all(p.model_us == roles.model_us for p in further)
+    words = {p.launches[0].schedule for p in further}
+    assert len(words) == len(further)
+    assert "" not in words

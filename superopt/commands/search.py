@@ -43,6 +43,7 @@ from superopt.report.directory import start_work
 from superopt.report.live import Progress
 from superopt.report.markdown import report
 from superopt.report.record import write
+from superopt.report.summary import why_none
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.spec import Spec
@@ -58,6 +59,7 @@ from superopt.versions import version_of
 DEFAULT_OUT = Path("runs")
 JOBS = 2  # compilers of a search that times nothing
 NO_GPU_WORDS = "no GPU"
+REASONS = 3  # of a case without a kernel that are printed; the report has all
 
 
 @dataclass(frozen=True)
@@ -297,6 +299,9 @@ def conclude(console: Console, run: Run, why: str) -> None:
         return
     if run.kernel is None:
         console.print(f"{run.name}: no verified kernel; see {run.directory / REPORT}")
+        for result in run.cases:
+            for why in why_none(result)[:REASONS]:
+                console.print(f"  {result.case.name}: {why}")
         return
     console.print(f"{run.name}: verified kernel {run.kernel}")
     for text in run.substitutes:

@@ -164,7 +164,7 @@ class _Runner:
                     for line in self._arguments(roles.kernel, tiles, extents, memory, whole):
                         out.line(f"    {line}")
                     slots = ", ".join(f"{name}=launch.stages" for name, _ in roles.slots)
-                    out.line(f"    {slots}, num_warps=4,")
+                    out.line(f"    {slots}, num_warps=4, num_stages=launch.stages,")
                     out.line(")")
         with out.block("else:"):
             out.line(f"launch = _instead(plan, {index})")

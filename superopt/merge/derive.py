@@ -69,7 +69,8 @@ class Merging:
     ``joining``: the kernel that joins them. ``section``: what it takes for the parts' states.
     ``program``: the same algebra as a program, whose parameters are the results of the parts (in
     the order of the spec's outputs), then the number of positions of each part if that is needed,
-    then what else the spec's outputs read.
+    then what else the spec's outputs read. ``along``: the name of the axis of parts in it;
+    ``length``: the name of that number.
     """
 
     axis: str
@@ -87,6 +88,7 @@ class Splitting:
 
     ``block``: repaired; its stores have the length of a part where the spec has that of the
     axis. ``count``: the carry that counts the positions of a part, if some output reads that.
+    ``told``: carries whose states are known beside the outputs.
     """
 
     program: Program

@@ -21,6 +21,7 @@ from superopt.errors import NoRepair
 from superopt.repair.collect import fewest
 from superopt.repair.expression import Expr
 from superopt.repair.expression import expanded
+from superopt.repair.gathered import gathered
 from superopt.repair.record import words
 from superopt.repair.span import Span
 from superopt.repair.span import span
@@ -114,7 +115,7 @@ def _several(reading: Reading, e: Expr, parts: list[Product], term: Node) -> Sep
     determinant = _determinant(rows)
     inverse = reading.backward(d.adjugate() / determinant)
     change = (d * inverse).applyfunc(_shapely)
-    nodes = (term, *(reading.write(k) for k in basis[1:]))
+    nodes = (term, *(gathered(reading.write(k)) for k in basis[1:]))
     return Separation(
         Fn.MUL,
         written,

@@ -16,6 +16,7 @@ from superopt.report.sections import folded
 from superopt.report.sections import graphs
 from superopt.report.sections import others
 from superopt.report.summary import funnel
+from superopt.report.summary import why_none
 from superopt.report.tables import Table
 from superopt.run import CaseRun
 from superopt.run import Run
@@ -67,6 +68,8 @@ def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
     yield ""
     if result.winner is None:
         yield _no_winner(result)
+        yield ""
+        yield from (f"* {cell(why)}" for why in why_none(result))
     else:
         yield f"### Winner `{result.winner.digest[:12]}`: {winner_words(result, timing)}"
         yield ""
@@ -82,8 +85,8 @@ def _no_winner(result: CaseRun) -> str:
     if not any(c.stage is not Stage.RANKED for c in result.candidates):
         if result.candidates:
             return "No candidate was examined: the run ended before."
-        return "No candidate could be built; the table says why."
-    return "No candidate passed every check; the last table says why."
+        return "No candidate could be built, for these reasons:"
+    return "No candidate passed every check, for these reasons (the last table says which):"
 
 
 def _funnel(result: CaseRun, timing: Timing) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from superopt.report.correlation import spearman
@@ -64,6 +65,17 @@ def funnel(result: CaseRun, timing: Timing) -> Funnel:
         tuple((s, n) for s, n in failed if n),
         sum(m.timed for m in last),
     )
+
+
+def why_none(result: CaseRun) -> list[str]:
+    """Why a case has no winner, the most frequent reason first: what refused its candidates, or,
+    where none was built, what rejected them."""
+    refused = Counter(c.why for c in result.candidates if c.stage is Stage.REFUSED)
+    word, found = "refused", list(refused.items())
+    if not result.candidates:
+        word, found = "rejected", list(result.counts.rejected)
+    ranked = sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    return [f"{word} {number}: {why}" for why, number in ranked]
 
 
 def correlation(timing: Timing) -> float | None:

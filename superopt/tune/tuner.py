@@ -39,6 +39,7 @@ from superopt.tune.record import TIMED
 from superopt.tune.record import Outcome
 from superopt.tune.request import Effort
 from superopt.tune.request import Entry
+from superopt.tune.request import Launches
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
 from superopt.tune.space import Job
@@ -49,6 +50,7 @@ from superopt.verify.run.trial import NotCompiled
 
 LEAST_BATCH = 8  # points that are asked for at once
 FIRST_WITH_ROLES = 4  # points with roles, the model's best, that are tried before all others
+HOPEFUL = 1.25  # times the model's best point: those behind it wait for their turn
 
 Place = tuple[int, Point]
 """Number of a structure, and one of its points."""
@@ -142,8 +144,7 @@ class Tuning:
             for point in one.structure.points:
                 if (outcome := known.get(point.launches)) is not None:
                     self._tell(number, point, outcome, known=True)
-            roles = [p.launches for p in one.structure.points if has_roles(p.launches)]
-            for launches in (*starts, *roles[:FIRST_WITH_ROLES]):
+            for launches in (*starts, *_with_roles(one.structure.points)[:FIRST_WITH_ROLES]):
                 study.enqueue(launches)
 
     def _explore(self) -> None:
@@ -311,6 +312,12 @@ def outcome_of(reply: Reply, facts: tuple[Facts, ...]) -> Outcome:
     if reply.figures is not None:
         return Outcome(TIMED, "", "", reply.figures, reply.error, facts)
     return Outcome(FAILED, reply.stage or "run", reply.why, None, reply.error, facts)
+
+
+def _with_roles(points: Sequence[Point]) -> list[Launches]:
+    """The launches with roles that are about as good as any, by the model."""
+    best = min((p.model_us for p in points), default=0.0)
+    return [p.launches for p in points if has_roles(p.launches) and p.model_us <= HOPEFUL * best]
 
 
 def _why_none(measured: Sequence[Measured]) -> str:

@@ -92,9 +92,11 @@ def test_a_function_without_a_verified_kernel_does_not_stop_the_others(tmp_path,
     assert said.code == 1
     assert "softmax: verified kernel" in said.out
     assert "log_softmax: no verified kernel; see" in said.out
+    record = json.loads((old / "run.json").read_text())
+    refused = [c["reason"] for c in record["cases"][0]["candidates"] if c["stage"] == "refused"]
+    assert f"  short: refused {refused.count(refused[0])}: {refused[0]}" in said.out
     assert (tmp_path / "out" / "softmax" / "softmax.py").is_file()
     assert sorted(p.name for p in old.iterdir()) == ["mine.txt", "report.md", "run.json"]
-    record = json.loads((old / "run.json").read_text())
     assert record["kernel"] is None
     assert record["verified"] is False
     assert record["cases"][0]["winner"] is None

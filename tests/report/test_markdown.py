@@ -47,7 +47,8 @@ def test_a_run_without_a_winner_says_why():
     assert "**no verified kernel**" in page
     assert "The search was interrupted" in page
     assert "| rejected: repair: no finite rank \\| found | 3 |" in page
-    assert "No candidate could be built; the table says why." in page
+    assert "No candidate could be built, for these reasons:" in page
+    assert "* rejected 3: repair: no finite rank \\| found" in page
     assert "Not searched: the run ended before." in page
 
 

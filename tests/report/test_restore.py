@@ -9,6 +9,7 @@ from superopt.errors import UserError
 from superopt.report.record import read
 from superopt.report.record import write
 from superopt.report.restore import run_from
+from superopt.verify.readings import is_open
 from tests.report.sample import HEAD
 from tests.report.sample import sample
 from tests.report.sample import written
@@ -77,3 +78,12 @@ def test_a_damaged_run_is_said(tmp_path, path, value, words):
     inner[last] = value
     with pytest.raises(UserError, match=f"run.json: .*({words})"):
         run_from(record, directory)
+
+
+def test_an_open_claim_about_memory_is_no_damage(tmp_path):
+    directory = written(tmp_path / "run")
+    record = read(directory / "run.json")
+    claim = ["softmax_g0_k0: loads of x in bounds", "Unknown", {"why": "not read"}]
+    record["cases"][0]["candidates"][0]["verdicts"].append(claim)
+    run = run_from(record, directory)
+    assert is_open(run.cases[0].candidates[0].evidence[-1])

@@ -102,3 +102,20 @@ def test_roles_that_are_read_as_wrong_never_run(tmp_path, monkeypatch):
     )
     assert said[NO_SUCH].stage == "compile"
     assert {e.launches for e, _ in bench.measured} == {(PLAIN,)}
+
+
+def test_points_with_roles_come_first_where_they_are_about_as_good(tmp_path):
+    def first(us: float) -> Config:
+        asked = job()
+        (one,) = asked.structures
+        plain = [Point((replace(PLAIN, warps=w),), 1.0 + w / 100) for w in (1, 2, 4, 8)]
+        points = (*plain, Point((TWO,), us))
+        bench = Bench(us=lambda entry: 1.0)
+        with Store(tmp_path / f"{us}.db") as store:
+            means = Means(bench, Compiler(), target("h200"), tmp_path)
+            jobs = replace(asked, structures=(replace(one, points=points),))
+            found = Tuning(jobs, means, Past(store, MACHINE), 5, Watcher()).run()
+        return found.measured[0].point.launches[0]
+
+    assert first(1.2) == TWO
+    assert first(2.0).consumers == 0

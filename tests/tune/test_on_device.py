@@ -8,6 +8,7 @@ import pytest
 
 from superopt.tune.device_bench import DeviceBench
 from superopt.tune.halving import QUICK
+from superopt.tune.on_device import without_roles
 from superopt.tune.printed import printed
 from superopt.tune.request import Entry
 from superopt.tune.request import Setting
@@ -97,3 +98,13 @@ def test_files_follow_the_graph_alone(tmp_path):
     assert (first.text, first.file) == (again.text, again.file)
     assert len({first.entry(p.launches).name for p in points()}) == 36
     assert Path(first.entry(LAUNCHES).file).is_absolute()
+
+
+def test_a_launch_that_took_no_roles_although_it_asked_for_them_is_no_measurement(tmp_path):
+    file = tmp_path / "kernel.py"
+    file.write_text("TAKEN = {'f_g0_k0': 'the device is no sm_90', 'f_g0_k1': ''}\n")
+    plain, roles = Config(()), Config((), consumers=2)
+    said = "f_g0_k0 took no roles: the device is no sm_90"
+    assert without_roles(Entry("f", str(file), (roles, roles))) == said
+    assert without_roles(Entry("f", str(file), (plain, roles))) == ""
+    assert without_roles(Entry("f", str(file), (plain,))) == ""

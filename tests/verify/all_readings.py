@@ -1,10 +1,10 @@
 """What the readings say of the text of the best structures of every shipped spec, and their time.
 
-``python -m tests.verify.all_readings [NAME...] [--structures N] [--budget N] [--json FILE]`` searches
-every case of every spec function (or of those named, as ``FUNCTION`` or ``FUNCTION/CASE``), prints
-a file of each of the best structures with plans for all architectures, and reads it as ``superopt
-search`` and ``superopt verify`` do. One line each: the verdict and the CPU seconds of each reading;
-below it each claim that is not proved.
+``python -m tests.verify.all_readings [NAME...] [--structures N] [--budget N] [--json FILE]``
+searches every case of every spec function (or of those named, as ``FUNCTION`` or
+``FUNCTION/CASE``), prints a file of each of the best structures with plans for all architectures,
+and reads it as ``superopt search`` and ``superopt verify`` do. One line each: the CPU seconds of
+each reading, and whether all is proved; below it each claim that is not.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import asdict
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import TypeVar
@@ -42,6 +43,10 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.names import canonical
 from superopt.ugraph.split import launches
 from superopt.verify.readings import DESCRIBED
+from superopt.verify.readings import ROLES
+from superopt.verify.source.concurrent.read import counted
+from superopt.verify.source.concurrent.read import planned
+from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.field import CLAIM
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import read_text
@@ -54,6 +59,7 @@ from superopt.verify.verdict import spoken
 
 SPECS = Path(__file__).parents[2] / "specs"
 DEVICE = "h200"
+WIDTH = 200  # of what is said of an open claim
 T = TypeVar("T")
 
 
@@ -66,17 +72,20 @@ class Line:
     field: float
     twin: float
     order: float
+    roles: float
     memory: float
     wanting: tuple[str, ...]
 
     @property
     def seconds(self) -> float:
         """Of all readings."""
-        return self.field + self.twin + self.order + self.memory
+        return self.field + self.twin + self.order + self.roles + self.memory
 
     def __str__(self) -> str:
         said = "proved" if not self.wanting else "OPEN"
-        times = f"{self.field:6.2f}{self.twin:7.2f}{self.order:7.2f}{self.memory:7.2f}"
+        times = (
+            f"{self.field:6.2f}{self.twin:7.2f}{self.order:7.2f}{self.roles:7.2f}{self.memory:7.2f}"
+        )
         return f"{f'{self.name} #{self.structure}':<48}{times}{self.seconds:8.2f}  {said}"
 
 
@@ -139,10 +148,16 @@ def read(name: str, number: int, spec: Spec, graph: KernelGraph, source: str) ->
         judged(DESCRIBED, verdict)
     seen, order = timed(lambda: read_order(text, program, graph))
     judged("order", seen)
+    roles = 0.0
+    for configs, kinds in planned(text, 0):
+        run = partial(read_concurrent, text, program, graph, configs, kinds=kinds)
+        reading, spent = timed(run)
+        roles += spent
+        judged(f"{ROLES}, with {counted(configs, kinds)}", reading.verdict)
     memory, spent = timed(lambda: read_symbolic(source, program.name))
     for claim, said in memory.claims:
         judged(claim, said)
-    return Line(name, number, field, twin, order, spent, tuple(wanting))
+    return Line(name, number, field, twin, order, roles, spent, tuple(wanting))
 
 
 def timed(run: Callable[[], T]) -> tuple[T, float]:
@@ -159,11 +174,13 @@ def main() -> int:
     parser.add_argument("--budget", type=int, default=400)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    print(f"{'CPU seconds':<48}{'field':>6}{'twin':>7}{'order':>7}{'memory':>7}{'all':>8}")
+    print(
+        f"{'CPU seconds':<48}{'field':>6}{'twin':>7}{'order':>7}{'roles':>7}{'memory':>7}{'all':>8}"
+    )
     found = []
     for line in lines(tuple(options.names), options.structures, options.budget):
         found.append(line)
-        print(line, *(f"    {w}" for w in line.wanting), sep="\n", flush=True)
+        print(line, *(f"    {w[:WIDTH]}" for w in line.wanting), sep="\n", flush=True)
         if options.json:
             options.json.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n")
     wanting = sum(bool(one.wanting) for one in found)

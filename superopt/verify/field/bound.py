@@ -29,6 +29,7 @@ from superopt.verify.field import primes
 from superopt.verify.field.alike import Form
 from superopt.verify.field.alike import form
 from superopt.verify.field.atoms import analysed
+from superopt.verify.field.choices import choices
 from superopt.verify.field.degree import Degrees
 from superopt.verify.field.exponents import Exponent
 from superopt.verify.field.exponents import Polynomials
@@ -65,8 +66,8 @@ class RoundBound:
 
     ``degree``: of the cleared difference, exponentials of atoms included. ``height``: binary
     logarithm of the sum of its coefficients. ``roots``: distinct square roots of data in one
-    element. ``coins``: choices by the sign or order of data, each of which must fall both
-    ways (a root of a square is one). ``levels``: primes needed in a chain.
+    element. ``coins``: choices by the sign or order of data that must fall one way at once
+    (``choices.py``; a root of a square is one). ``levels``: primes needed in a chain.
     """
 
     degree: int
@@ -190,24 +191,13 @@ def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> Roun
         drawn_so = [x for x in cone if terms.moves(x)]
         degree += degrees.shapes([terms.all[x].args for x in drawn_so])
     roots += powers(terms, cone, logs)
-    coins += sum(_undecided(terms, x) for x in cone)
+    coins += choices(polys, cone, (a, b))
     coins += ceil(orders(different(polys, candidates(terms, cone))))
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(nested)
     facts = _facts(ops, roots, terms.equivariant)
     return RoundBound(degree, height + coefficients, roots, coins, levels, facts)
-
-
-def _undecided(terms: Terms, x: int) -> bool:
-    """Whether a term is a choice by the sign or the order of data.
-
-    A place in a list is a number once the candidates are in order.
-    """
-    t = terms.all[x]
-    if t.op not in ("abs", "lt", "le", "eq"):
-        return False
-    return not all(terms.number(a) is not None or terms.is_place(a) for a in t.args)
 
 
 def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int]:

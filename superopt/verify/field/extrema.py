@@ -192,6 +192,8 @@ def _equivariant(tower: Tower, sets: Members) -> list[Residue]:
     pick = np.where(offs[0] != 0, tower.mixed("pick", relative), EMPTY).argmin(-1)[..., None]
     sizes = [_absolute(tower, level, _along(x, pick, x.ndim - 1)) for level, x in enumerate(offs)]
     shape = tower.mul(0, offs[0], tower.fixed_power(0, sizes[0], "inverse"))
+    if tower.equivariant != EITHER:  # all pairs have one shape: they are told apart by their size
+        shape = np.where(count == 2, offs[0], shape)
     letter = np.where(there, tower.mixed("member of a shape", shape), zero).sum(-1, dtype=np.uint64)
     found: list[Residue] = []
     for level, r in enumerate(sets.levels):

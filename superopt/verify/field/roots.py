@@ -44,7 +44,7 @@ def roots_of(
             unknown += 1
         else:
             vectors.append(vector)
-    return len(found), unknown + len(vectors) - _rank(vectors)
+    return len(found), unknown + len(vectors) - rank(vectors)
 
 
 def _key(polys: Polynomials, root: int) -> object | None:
@@ -73,7 +73,7 @@ def signs_of(polys: Polynomials, argument: int) -> int | None:
     return bits
 
 
-def _rank(vectors: Sequence[int]) -> int:
+def rank(vectors: Sequence[int]) -> int:
     """The rank over the field of two elements."""
     basis: list[int] = []
     for vector in vectors:

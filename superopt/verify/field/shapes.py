@@ -55,6 +55,8 @@ def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Tie
             raise TooHardError("a maximum of deep exponentials") from missing
         if len(members) > 2 or (terms.equivariant != EITHER and len(members) == 2):
             shape, place = _shape(sorted(members), terms.all[x].op == "min")
+            if len(members) == 2:
+                shape = place[1:]
             classes.setdefault(shape, {}).setdefault(place, []).append(x)
         else:
             tied.add(x)

@@ -29,6 +29,7 @@ from superopt.verify.field.termdomain import TermDomain
 
 A = TypeVar("A")
 Plain = npt.NDArray[Any]  # integers and truth values that do not depend on data
+ULPS = 8  # of a sum, that another order of it may differ by
 
 
 def lifted(domain: Domain[Any], plain: Plain) -> Any:
@@ -103,7 +104,8 @@ class OrderDomain(FloatDomain):
     """float64 with true comparisons.
 
     ``highest``: an exponential of a larger number is NaN here, so that a result which depends on
-    one is NaN (None: no such rule).
+    one is NaN (None: no such rule). Differences of sums are rounded as their sums are: beside
+    exponents of 1e12, one of 1e-4 is 0.
     """
 
     def __init__(self, highest: float | None = None) -> None:
@@ -118,10 +120,16 @@ class OrderDomain(FloatDomain):
         if self.highest is not None and fn in (Fn.EXP, Fn.EXP2):
             self.exponentials += 1
             with np.errstate(all="ignore"):
-                above = np.asarray(args[0] > self.highest)
+                above = np.asarray(args[0] > max(self.highest, _rounding(args[0])))
                 found = np.where(above, np.nan, found)
             self.above += bool(above.any())
         return found
+
+
+def _rounding(exponents: Plain) -> float:
+    """What the largest of these numbers may have lost."""
+    sizes = np.abs(np.asarray(exponents)[np.isfinite(exponents)])
+    return ULPS * float(np.finfo(np.float64).eps * sizes.max(initial=0.0))
 
 
 def literal(cells: Domain[A], value: float | int | str | Fraction | Constant) -> A:

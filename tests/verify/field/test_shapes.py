@@ -125,8 +125,10 @@ def test_an_extremum_of_one_kind_alone_is_a_variable_even_of_two_values():
     assert (found.tied, found.coins) == ({pair, moved}, 0)
     other = t.max(t.a, t.b, fn=Fn.MIN)
     assert other not in t.found(pair, moved, other).tied
+    assert t.found(pair, t.max(t.a, t.c), within=(pair,)).tied == {pair, moved}
+    three = t.max(t.a, t.b, t.c)
     with pytest.raises(TooHardError, match="exponent"):
-        t.found(pair, t.scaled(t.y, t.a, t.b), within=(pair,))
+        t.found(three, t.scaled(t.y, t.a, t.b, t.c), within=(three,))
     assert len(t.terms.members(Fn.MAX, t.terms.add(pair, t.max(t.x, t.y, fn=Fn.MIN)))) == 2
     assert len(t.terms.members(Fn.MAX, t.terms.absolute(t.a))) == 1
 

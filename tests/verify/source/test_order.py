@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from superopt.ugraph.scalar import Fn
+from superopt.verify.source import order
+from superopt.verify.source.cells import OrderDomain
 from superopt.verify.source.load import read_text
 from superopt.verify.source.order import FAMILIES
 from superopt.verify.source.order import Seen
@@ -62,6 +65,33 @@ def test_an_exponential_of_a_positive_number_is_refuted_though_the_result_is_rig
     assert isinstance(verdict, Refuted)
     assert ("inputs", "ordinary") in verdict.at
     assert "exponential of a positive number" in verdict.what
+
+
+@pytest.mark.parametrize("graph", [0, 1])
+def test_what_a_difference_of_large_sums_has_lost_is_no_positive_exponent(graph):
+    """Totals of 1e12, less their prefixes in another order of addition."""
+    assert isinstance(read("decay", graph), Seen)
+
+
+def test_the_text_runs_once_where_the_rule_for_exponentials_changes_nothing(monkeypatch):
+    domains = []
+    compared = order._compared
+    monkeypatch.setattr(order, "_compared", lambda *a: domains.append(a[-1]) or compared(*a))
+    seen = read("softmax")
+    assert isinstance(seen, Seen)
+    ruled = [d for d in domains if isinstance(d, OrderDomain)]
+    assert len(ruled) == seen.points
+    assert len(domains) - len(ruled) == sum(d.above > 0 for d in ruled)
+
+
+@pytest.mark.parametrize(("exponent", "beside"), [(1e-4, -1e6), (1.0, -1e12), (1e6, 0.0)])
+def test_an_exponent_that_no_rounding_explains_counts(exponent, beside):
+    domain = OrderDomain(order.HIGHEST)
+    found = domain.apply(Fn.EXP, (np.array([exponent, beside, -np.inf]),))
+    assert np.isnan(found[0])
+    assert domain.above == 1
+    domain.apply(Fn.EXP, (np.array([1e-4, -1e12]),))
+    assert domain.above == 1
 
 
 def test_where_the_spec_has_no_exponentials_none_are_claimed():

@@ -6,7 +6,6 @@ if it does for all of them.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -38,6 +37,9 @@ from superopt.verify.source.symbolic.launcher import largest
 from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.positive import positives
+from superopt.verify.source.symbolic.roles import DESCRIBED_BY
+from superopt.verify.source.symbolic.roles import has_roles
+from superopt.verify.source.symbolic.roles import role_claims
 from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
@@ -124,20 +126,16 @@ def _is_width(claim: str) -> bool:
     return claim.endswith(WIDTH)
 
 
-ROLES = (
-    "roles are not read for all sizes; their copies and stores by descriptor stay within their "
-    "tensors, and at the sizes of the concurrent reading every access was met"
-)
-
-
 class _Claims:
     """Claims by name, with what is wanting of each."""
 
     def __init__(self) -> None:
         self.wanting: dict[str, dict[str, None]] = {}
+        self.by: dict[str, str] = {}
 
-    def add(self, claim: str, wanting: Iterable[str]) -> None:
+    def add(self, claim: str, wanting: Iterable[str], by: str = BY) -> None:
         self.wanting.setdefault(claim, {}).update(dict.fromkeys(wanting))
+        self.by[claim] = by
 
     def claims(self, refuted: Mapping[str, Fault]) -> tuple[Claim, ...]:
         return tuple((c, self._verdict(c, list(w), refuted)) for c, w in self.wanting.items())
@@ -149,7 +147,7 @@ class _Claims:
     def _verdict(self, claim: str, wanting: list[str], refuted: Mapping[str, Fault]) -> Verdict:
         if wanting and claim in refuted:
             return Refuted(refuted[claim].at, refuted[claim].what)
-        return Unknown("; ".join(wanting)) if wanting else Proved(BY, ASSUMED)
+        return Unknown("; ".join(wanting)) if wanting else Proved(self.by[claim], ASSUMED)
 
 
 class _Plan:
@@ -180,9 +178,9 @@ class _Plan:
         return tuple(host.sizes)
 
     def _launch(self, launch: Launch) -> None:
-        decorators = self.text.kernels[launch.function].decorator_list
-        if any(ast.unparse(d) == "gluon.jit" for d in decorators):
-            self.found.add(f"{launch.function}: memory", [ROLES])
+        if has_roles(self.text, launch.function):
+            for claim, wanting in role_claims(self.text, launch.function):
+                self.found.add(claim, wanting, DESCRIBED_BY)
             return
         # Names begin anew with every launch, so that equal functions put equal questions.
         atoms = self.atoms = self.host.copied()

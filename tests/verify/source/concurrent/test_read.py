@@ -6,8 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from superopt.emit.module import emit
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.levels import Whole
+from superopt.ugraph.masks import cleared
+from superopt.ugraph.node import Map
+from superopt.ugraph.scalar import Fn
 from superopt.verify.source.concurrent.machine import CLOCKS
 from superopt.verify.source.concurrent.machine import ORDERS
+from superopt.verify.source.concurrent.read import counted
 from superopt.verify.source.concurrent.read import planned
 from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.load import read_text
@@ -15,6 +28,7 @@ from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import spoken
+from tests import samples
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
 
@@ -101,3 +115,46 @@ def test_what_the_plans_of_a_file_ask_for_is_read_from_it():
     ((configs, _),) = planned(read_text(case.text), 0)
     assert [(c.consumers, c.stages) for c in configs] == [(3, 4)]
     assert planned(read_text(case.text), 1) == []
+
+
+def test_roles_that_store_into_a_workspace_of_a_second_launch_are_read():
+    """Workspaces have no gaps: their rows are whole tiles, or no descriptor could be made."""
+    graph = samples.online_attention(split=False)
+    (block,) = graph.kernels
+    whole = Store("rest", ("b", "h", "m", "e"), "fp32", block.stores[0].value)
+    again = Map(Fn.ADD, (whole.as_input(), whole.as_input()))
+    second = BlockGraph(
+        (("b", Grid(tiled=False)), ("h", Grid(tiled=False)), ("m", Grid()), ("e", Whole())),
+        (),
+        (Store("out", ("b", "h", "m", "e"), None, again),),
+        (Turn("b"), Turn("h"), Turn("m")),
+    )
+    kernels = (replace(block, stores=(whole,)), second)
+    made = replace(graph, kernels=tuple(map(cleared, kernels)))
+    program = samples.attention()
+    (out,) = program.outputs
+    doubled = replace(out, value=Map(Fn.ADD, (out.value, out.value)))
+    program = replace(program, outputs=(doubled,))
+    tiles = (("m", 64), ("d", 64), ("n", 64), ("e", 64))
+    configs = (Config(tiles, stages=2, consumers=2), Config((("m", 16), ("e", 64))))
+    sizes = {"b": 1, "h": 1, "m": 256, "n": 256, "d": 64, "e": 64}
+    row = Row("one", 0, configs, tuple(sizes.items()))
+    text = emit(program, [made], [row], Header(""))
+    reading = read_concurrent(text, program, made, configs)
+    assert isinstance(reading.verdict, Sampled), reading.verdict
+
+
+def test_kinds_of_plans_are_read_apart():
+    case = attention()
+    configs = (case.config, replace(case.config, ring=True))
+    rows = [Row("one", 0, (c,), (("m", 1),)) for c in configs]
+    text = read_text(emit(case.program, [case.graph], rows, Header("")))
+    assert [kinds for _, kinds in planned(text, 0)] == [("",), ("ring",)]
+    ((plain, _), (turns, kinds)) = planned(text, 0)
+    assert counted(turns, kinds) == f"{counted(plain)}, ring"
+    reading = read_concurrent(
+        text, case.program, case.graph, turns, blocks=(1,), longer=(), kinds=kinds
+    )
+    assert isinstance(reading.verdict, Sampled)
+    (history,) = reading.explored
+    assert any(name.startswith("turns") for name, _ in history.barriers)

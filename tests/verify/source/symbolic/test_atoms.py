@@ -120,3 +120,13 @@ def test_nested_quotients_have_one_name_whatever_the_order(first):
     atoms.divided(x, other)
     assert atoms.divided(atoms.divided(x, other)[0], one)[0] == left
     assert atoms.definitions[left.atom or ""].op is Op.QUOTIENT
+
+
+def test_what_a_copy_learns_the_table_does_not():
+    atoms = table()
+    other = atoms.copied()
+    q, _ = other.divided(atom("x"), number(3))
+    other.assume("x", at_least(atom("x"), ONE))
+    assert q.atom not in atoms.definitions
+    assert atoms.facts("x") == ()
+    assert atoms.divided(atom("x"), number(3))[0] == q  # names begin where the table's end

@@ -16,6 +16,7 @@ from superopt.verify.source.symbolic.linear import LEVELS
 from superopt.verify.source.symbolic.linear import products
 from superopt.verify.source.symbolic.linear import question
 from superopt.verify.source.symbolic.poly import ZERO
+from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.solve import Prover
 from superopt.verify.source.symbolic.solve import answer
 
@@ -56,3 +57,26 @@ def test_levels_only_add():
     assert lines[0] < lines[1] <= lines[2]
     assert "* |s| |x|" not in "".join(texts)  # no product of unknowns: linear
     assert answer(texts[0]) == answer(texts[0])
+
+
+def test_a_goal_that_is_known_is_asked_with_what_it_is_known_by_alone():
+    atoms, size, a, b = table()
+    goal = at_least(size + number(2), a)
+    text = question((at_least(b, a), at_least(size, a)), goal, atoms, 0)
+    assert answer(text) == "unsat"
+    assert "|y|" not in text
+    assert text.count("assert") == 2
+
+
+def test_earlier_questions_change_no_answer():
+    """A question that is asked briefly and in vain is asked again by itself."""
+    atoms, size, a, b = table()
+    texts = [
+        question((at_least(size, number(n)),), at_least(a * size + number(n), b), atoms, level)
+        for n in range(3)
+        for level in range(LEVELS)
+    ]
+    first = [answer(t) for t in texts]
+    answer.cache_clear()
+    assert [answer(t) for t in reversed(texts)][::-1] == first
+    assert answer(texts[0], 1) == "unknown"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from superopt.emit.module import emit
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
+from superopt.ugraph.levels import Config
+from superopt.ugraph.masks import cleared
 from superopt.verify.source.symbolic.linear import NEGATED
 from superopt.verify.source.symbolic.read import read_symbolic
 from superopt.verify.source.symbolic.solve import answer
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import spoken
+from tests import samples
 from tests.emit.cases import CASES
 
 READ = {
@@ -72,3 +80,25 @@ def test_a_workspace_is_read_after_it_is_stored(readings):
 def test_no_file_of_ours_is_unknown():
     reading = read_symbolic("x = 1\n", "f")
     assert reading.claims == (("f: memory", Unknown("the file has no PLANS")),)
+
+
+def test_of_a_file_with_roles_the_plain_function_is_proved_and_the_roles_are_open():
+    graph = samples.online_attention()
+    graph = replace(graph, kernels=tuple(map(cleared, graph.kernels)))
+    tiles = (("m", 64), ("d", 64), ("n", 64), ("e", 64))
+    sizes = tuple({"b": 2, "h": 2, "m": 256, "n": 256, "d": 64, "e": 64}.items())
+    configs = (Config(tiles, stages=2, consumers=2), Config(tiles, stages=2))
+    rows = [Row("one", 0, (c,), sizes) for c in configs]
+    text = emit(samples.attention(), [graph], rows, Header(""))
+    claims = dict(read_symbolic(text, "attention", refute=False).claims)
+    roles = {c: claims.pop(c) for c in list(claims) if "_roles" in c}
+    bounds, once = roles.values()
+    assert list(roles) == [
+        "attention_g0_k0_roles2: copies and stores in bounds",
+        "attention_g0_k0_roles2: every element is stored once",
+    ]
+    assert isinstance(bounds, Proved)
+    assert "descriptors of whole tensors" in bounds.by
+    assert isinstance(once, Unknown)
+    assert "concurrent reading" in once.why
+    assert all(isinstance(v, Proved) for v in claims.values())
