@@ -151,6 +151,8 @@ def _tensor(
         raise SpecError(f"{what}: expected axes and perhaps a dtype, as in {EXAMPLE}", where)
     order = tuple(text.split())
     for axis in order:
+        if "," in axis:
+            raise SpecError(f"{what}: axes in {text!r} are separated by spaces, not commas", where)
         if not axis.isidentifier() or keyword.iskeyword(axis) or axis in RESERVED:
             raise SpecError(f"{what}: {axis!r} cannot name an axis (a Python name can)", where)
     if repeated := next((a for i, a in enumerate(order) if a in order[:i]), None):

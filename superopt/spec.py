@@ -94,13 +94,19 @@ class Spec:
 
 
 def spec(
-    *, cases: Sequence[Case], dtype: str = "bf16", reference: Function | None = None
+    bare: None = None,
+    /,
+    *,
+    cases: Sequence[Case],
+    dtype: str = "bf16",
+    reference: Function | None = None,
 ) -> Callable[[Function], Spec]:
     """Makes a ``Spec`` of a function over annotated tensors.
 
     ``dtype``: of the tensors that name none, unless a case says otherwise. ``reference``: an
     independent torch function of the same parameters, by position, on float64 tensors in
-    memory order; it is compared with the algebra before anything is searched.
+    memory order; it is compared with the algebra before anything is searched. ``bare`` is there
+    for ``@spec`` without its cases, which Python then says is what lacks.
 
     Raises:
         SpecError: the function or a case describes no operator; names file and line.
@@ -108,6 +114,8 @@ def spec(
     frame = user_frame()
     names = dict(frame.f_locals) if frame is not None else {}
     where = user_location()
+    if bare is not None:
+        raise SpecError('cases are named, as in @spec(cases=[Case("big", m=4096)])', where)
     check_float_dtype(dtype, where)
     if reference is not None and not callable(reference):
         raise SpecError("reference= is a function of the same parameters", where)

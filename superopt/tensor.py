@@ -7,11 +7,13 @@ algebra cannot express is refused here, with the file and line of the spec.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import NoReturn
 
 from superopt.errors import IllTyped
 from superopt.errors import SpecError
+from superopt.foreign import instead
 from superopt.location import user_location
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
@@ -132,34 +134,34 @@ class Tensor:
 
     # Folds.
 
-    def sum(self, *axes: str) -> Tensor:
+    def sum(self, *axes: str, **options: object) -> Tensor:
         """The sum over the named axes; 0 over an empty one."""
-        return self._fold(Fn.ADD, axes)
+        return self._fold(Fn.ADD, axes, options)
 
-    def max(self, *axes: str) -> Tensor:
+    def max(self, *axes: str, **options: object) -> Tensor:
         """The largest value over the named axes; -inf over an empty one."""
-        return self._fold(Fn.MAX, axes)
+        return self._fold(Fn.MAX, axes, options)
 
-    def min(self, *axes: str) -> Tensor:
+    def min(self, *axes: str, **options: object) -> Tensor:
         """The smallest value over the named axes; +inf over an empty one."""
-        return self._fold(Fn.MIN, axes)
+        return self._fold(Fn.MIN, axes, options)
 
-    def prod(self, *axes: str) -> Tensor:
+    def prod(self, *axes: str, **options: object) -> Tensor:
         """The product of reals over the named axes; 1 over an empty one."""
         self._needs_reals("prod")
-        return self._fold(Fn.MUL, axes)
+        return self._fold(Fn.MUL, axes, options)
 
-    def any(self, *axes: str) -> Tensor:
+    def any(self, *axes: str, **options: object) -> Tensor:
         """Whether the condition holds anywhere along the named axes; not along an empty one."""
-        return self._ones("any")._fold(Fn.MAX, axes) > 0
+        return self._ones("any")._fold(Fn.MAX, axes, options) > 0
 
-    def all(self, *axes: str) -> Tensor:
+    def all(self, *axes: str, **options: object) -> Tensor:
         """Whether the condition holds all along the named axes; it does along an empty one."""
-        return self._ones("all")._fold(Fn.MIN, axes) > 0
+        return self._ones("all")._fold(Fn.MIN, axes, options) > 0
 
-    def mean(self, *axes: str) -> Tensor:
+    def mean(self, *axes: str, **options: object) -> Tensor:
         """The sum over the named axes divided by the number of its terms."""
-        total = self.sum(*axes)
+        total = self.sum(*axes, **options)
         count = Tensor(Size(_split(axes)[0]))
         for axis in _split(axes)[1:]:
             count = count * Tensor(Size(axis))
@@ -207,9 +209,14 @@ class Tensor:
             refuse(f"{method} takes truth values, not numbers; write (x != 0).{method}(...)")
         return apply(Fn.WHERE, self, 1, 0)
 
-    def _fold(self, fn: Fn, axes: tuple[str, ...]) -> Tensor:
+    def _fold(self, fn: Fn, axes: tuple[str, ...], options: Mapping[str, object]) -> Tensor:
         """Folds nested in the order in which the axes are named, the first innermost."""
         node = self.node
+        if options:
+            refuse(
+                f'a fold takes names of axes, as in x.sum("n"), and no {next(iter(options))}=; '
+                f"what was folded meets other tensors by name"
+            )
         names = _split(axes)
         if not names:
             refuse(f"name the axes to fold over; the tensor has {spoken(self.axes)}")
@@ -237,6 +244,18 @@ class Tensor:
         refuse('the median is not supported; top_k(x, "n", k, into="t") lists the k largest')
 
     # What Python would otherwise do in silence, or refuse less clearly.
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_") or name in self.__slots__:  # asked by Python's protocols
+            raise AttributeError(name)
+        refuse(f"a tensor has no .{name}; {instead(name)}")
+
+    @classmethod
+    def __torch_function__(
+        cls, function: object, types: object, args: object = (), kwargs: object = None
+    ) -> NoReturn:
+        name = getattr(function, "__name__", str(function))
+        refuse(f"torch's {name} takes data, not a spec's tensor; {instead(name)}")
 
     def __bool__(self) -> bool:
         refuse(
@@ -326,7 +345,14 @@ def node_of(value: object) -> Node:
         refuse(f"{value} is no number; a condition comes from a comparison or a bool tensor")
     if isinstance(value, (int, float, Fraction)):
         return Const(number(value))
-    refuse(f"expected a tensor or a number, got {type(value).__name__}")
+    kind = type(value)
+    if kind.__module__ != "builtins":
+        other = f"{kind.__module__}.{kind.__name__}"
+        refuse(
+            f"expected a spec's tensor or a Python number, got a {other}; write float(...) of a "
+            f"number, and pass a tensor as a parameter"
+        )
+    refuse(f"expected a tensor or a number, got {kind.__name__} {value!r}")
 
 
 def apply(fn: Fn, *args: object) -> Tensor:

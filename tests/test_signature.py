@@ -155,6 +155,14 @@ BAD = {
         """,
         "'3' cannot name an axis",
     ),
+    "axes between commas": (
+        """
+        @spec(cases=[Case("c", m=4)])
+        def f(x: Annotated[Tensor, "m, n"]) -> Annotated[Tensor, "m"]:  # HERE
+            return x
+        """,
+        "parameter 'x': axes in 'm, n' are separated by spaces, not commas",
+    ),
     "parameter with a default": (
         """
         @spec(cases=[Case("c", m=4)])

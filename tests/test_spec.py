@@ -119,6 +119,16 @@ def test_parameters_keep_their_dtypes_and_order():
         f.case("third")
 
 
+def test_cases_are_named():
+    def f(x: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:
+        return x + 1
+
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'cases'"):
+        spec(f)  # what ``@spec`` alone does
+    with pytest.raises(SpecError, match=r"cases are named, as in @spec\(cases="):
+        spec([Case("one", m=1)], cases=[Case("one", m=1)])
+
+
 def test_sizes_of_zero_and_one_are_legal():
     @spec(cases=[Case("none", m=0), Case("one", m=1)])
     def f(x: Annotated[Tensor, "m"]) -> Annotated[Tensor, "m"]:

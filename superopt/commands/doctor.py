@@ -30,7 +30,11 @@ NOT_SUPPORTED = (
         "a launcher refuses tensors that require grad; write the gradient as a spec of its own",
     ),
     ("dropout and other randomness", "a spec is a function of its inputs"),
-    ("prefix scans, linear recurrences", "a fold keeps its last value only"),
+    (
+        "recurrences of matrices, prefixes of several folds at once",
+        "`cumsum`, `cummax`, `cummin` and `cumprod` are prefixes of one fold; the delta rule and "
+        "a stabilised sum at every position cannot be said",
+    ),
     ("sorting, medians, a k known at run time", "`top_k` keeps the k best, k written in the spec"),
     (
         "quantised storage (fp8, int4)",
@@ -39,9 +43,9 @@ NOT_SUPPORTED = (
     ),
     ("sizes that differ within an axis", "one axis has one size; use a length and a mask"),
     (
-        "walks inside walks",
-        "a kernel walks one axis at a time; an axis that a product folds inside another walk is "
-        "kept whole, up to 256 positions, else the operator is cut into several kernels",
+        "walks more than two deep",
+        "a kernel walks an axis, and another one inside it if nothing there needs a repair, a "
+        "scan or a list; else the operator is cut into several kernels",
     ),
     (
         "warp roles, explicit shared memory",

@@ -298,10 +298,7 @@ def conclude(console: Console, run: Run, why: str) -> None:
         console.print(f"{run.name}: interrupted before any kernel was verified")
         return
     if run.kernel is None:
-        console.print(f"{run.name}: no verified kernel; see {run.directory / REPORT}")
-        for result in run.cases:
-            for why in why_none(result)[:REASONS]:
-                console.print(f"  {result.case.name}: {why}")
+        _without(console, run)
         return
     console.print(f"{run.name}: verified kernel {run.kernel}")
     for text in run.substitutes:
@@ -323,6 +320,14 @@ def conclude(console: Console, run: Run, why: str) -> None:
     console.print(f"          superopt verify {run.kernel}")
     if why == NO_GPU_WORDS:
         console.print(f"          superopt time {run.directory}        (on a machine with a GPU)")
+
+
+def _without(console: Console, run: Run) -> None:
+    """The end of a search that found nothing: the most frequent reasons."""
+    console.print(f"{run.name}: no verified kernel; see {run.directory / REPORT}")
+    for result in run.cases:
+        for reason in why_none(result)[:REASONS]:
+            console.print(f"  {result.case.name}: {reason}")
 
 
 def _time_in_words(run: Run, result: CaseRun) -> str:

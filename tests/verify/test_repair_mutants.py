@@ -40,7 +40,7 @@ def test_no_mutant_of_the_sample_survives(part: int):
 @pytest.mark.parametrize(
     ("case", "site", "what", "finder"),
     [
-        ("features plus eps", "guard of sum0 (nothing", "at 0", "domain"),
+        ("features plus eps", "guard of sum0_1 (nothing", "new for old", "domain"),
         ("rms, no eps", "guard of sum1 (a tile", "unit 2", "domain"),
         ("deferred mean", "value at the end", "where: always else", "domain"),
         ("logsumexp", "move of sum0 to sum0", "old and new swapped", "separation"),

@@ -51,6 +51,7 @@ from superopt.verify.field.terms import Terms
 from superopt.verify.field.trials import Trial
 
 MOST_TERMS = 60_000
+NEVER = 10**9  # rounds where no number of them is enough
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ class RoundBound:
         return log1p(-unseen) / log(2) if unseen > 0 else 0.0
 
     def rounds(self, limit: float) -> int:
-        """How many rounds push the chance below ``2 ** limit`` (a huge number if none do)."""
+        """How many rounds push the chance below ``2 ** limit`` (``NEVER`` if none do)."""
         miss = self.log2_miss
-        return max(1, ceil(limit / miss) + 1) if miss < 0 else 10**9
+        return max(1, ceil(limit / miss) + 1) if miss < 0 else NEVER
 
     def after(self, rounds: int) -> float:
         """Binary logarithm of the chance after some rounds."""
@@ -103,7 +104,10 @@ class RoundBound:
 
     def why_few(self) -> str:
         """What makes points rare."""
-        return f"{self.roots} square roots and {self.coins} choices in one element"
+        return (
+            f"one element has {self.roots} square roots, and {self.coins} choices by the sign or "
+            f"order of data have to fall right at once"
+        )
 
 
 def round_bound(

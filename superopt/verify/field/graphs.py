@@ -23,6 +23,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import exact_of
 from superopt.verify.field.array import truth_of
+from superopt.verify.field.bound import NEVER
 from superopt.verify.field.bound import NoBound
 from superopt.verify.field.bound import RoundBound
 from superopt.verify.field.bound import round_bound
@@ -196,7 +197,10 @@ class Comparison:
         if not least and bound.levels == 1:
             # A logarithm times a constant needs a level for that, even if no exponential is left.
             return self._sampled(replace(bound, levels=2))
-        return Unknown(f"{least} of {need} points decide: {bound.why_few()}")
+        most = f"{need}" if need < NEVER else "more than can be drawn"
+        return Unknown(
+            f"too few random points decide ({least}, and {most} would have to): {bound.why_few()}"
+        )
 
     def _batch(
         self, levels: int, rounds: int, number: int

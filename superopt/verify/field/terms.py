@@ -22,6 +22,7 @@ from superopt.verify.field.extrema import OPPOSITE
 from superopt.verify.field.primes import has_root
 
 Key = tuple[object, ...]
+MOST_SHOWN = 4  # arguments of a term in a message
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ class Terms:
             return a
         for x in (a, b):
             if self.infinite(x) or self.all[x].op in ("undefined", "undecided"):
-                return self._undecided("a comparison of data decides what is infinite or undefined")
+                what = f"{self.spoken(c)} decides what is infinite or undefined"
+                return self._undecided(f"a comparison of data, {what}")
         return self.term(Term("where", (c, a, b)))
 
     def add(self, a: int, b: int) -> int:
@@ -133,7 +135,8 @@ class Terms:
             if 0 in signs:
                 return self.undefined
             if None in signs:
-                return self._undecided("an infinity is multiplied by a number of unknown sign")
+                factor = self.spoken(a if signs[0] is None else b)
+                return self._undecided(f"an infinity times {factor}, of which no sign is known")
             return self.num(INF if signs[0] == signs[1] else -INF)
         if x == 0 or y == 0:
             return self.num(Fraction(0))
@@ -144,6 +147,17 @@ class Terms:
         if x is not None and y is not None:
             return self.num(x * y)
         return self.term(Term("mul", (min(a, b), max(a, b))))
+
+    def spoken(self, a: int, depth: int = 3) -> str:
+        """A term as a message shows it, what is deep in it as dots."""
+        t = self.all[a]
+        if not t.args:
+            return str(t.value)
+        if not depth:
+            return "..."
+        shown = ", ".join(self.spoken(x, depth - 1) for x in t.args[:MOST_SHOWN])
+        more = ", ..." if len(t.args) > MOST_SHOWN else ""
+        return f"{t.value if t.op == 'opaque' else t.op}({shown}{more})"
 
     def _undecided(self, why: str) -> int:
         return self.term(Term("undecided", (), why))

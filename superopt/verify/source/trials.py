@@ -44,8 +44,9 @@ FEW_MOVES = 5  # positions of an axis whose every tile takes a root: parts have 
 RANKED = 3  # candidates for a list, in every order of which it is read
 MORE = 3  # candidates than there are ranks, and one for a remainder
 MANY = 5  # of a walked axis: more are several tiles for each part
-# Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong.
-UNEQUAL = {2: (6, 6), 4: (6, 12), 8: (12, 12)}
+# Tiles, and sizes beside which another axis' tile, for the tile or in a remainder, is wrong: they
+# are no multiples of their tile, but of any smaller one.
+UNEQUAL = {2: (6, 6), 4: (6, 10), 8: (12, 12)}
 FEW_EACH = 2  # positions of each folded axis that is kept whole, where many axes are folded
 FOLDED_MOST = 2  # folded axes, beside which others may be wide
 WIDE = 17  # more positions than any tile, and than the least one of a matrix unit

@@ -22,6 +22,7 @@ from superopt.verify.field.graphs import verify_graph
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
 from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
 from tests.samples import div
 from tests.samples import mul
@@ -167,3 +168,20 @@ def test_a_wrong_one_is_not():
     right = program(Reduce(Fn.ADD, "m", Reduce(Fn.ADD, "n", huber(Fraction(1, 2)))))
     wrong = program(Reduce(Fn.ADD, "m", Reduce(Fn.ADD, "n", huber(Fraction(1, 3)))))
     assert not accepted(verify_graph(right, plain(wrong), 0))
+
+
+def test_a_verdict_says_what_has_to_fall_right():
+    total = Reduce(Fn.ADD, "m", Reduce(Fn.ADD, "n", huber(Fraction(1, 2))))
+    inverse = program(div(num(1), total))
+    found = verify_graph(inverse, plain(inverse), 0)
+    assert isinstance(found, Unknown)
+    assert "choices by the sign or order of data have to fall right at once" in found.why
+
+
+def test_a_verdict_names_the_factor_whose_sign_is_not_known():
+    scale, nothing = Input("scale", ()), Map(Fn.LOG, (sub(num(1), num(1)),))
+    for factor, named in ((scale, "scale"), (mul(scale, scale), "mul(scale, scale)")):
+        both = program(mul(nothing, factor))
+        found = verify_graph(both, plain(both), 0)
+        assert isinstance(found, Unknown)
+        assert found.why == f"an infinity times {named}, of which no sign is known"

@@ -46,6 +46,13 @@ FIELD = (
     fault("store mask past the end", "softmax", 1, r"m_at < m_size\)", "m_at <= m_size)"),
     fault("no mask of the row axis", "attention", 0, r"\(m_at < m_size\) \|", "(m_at == m_at) |"),
     fault("even tiles believed", "attention", 0, r"EVEN_N=_even\(n_size, n_tile\)", "EVEN_N=True"),
+    fault(
+        "evenness of another tile",
+        "nested",
+        0,
+        r"EVEN_K=.*k_tile\)",
+        "EVEN_K=_even(k_size, n_tile)",
+    ),
     fault("tile of another axis", "attention", 0, r"m_tile \* TILE_M", "m_tile * TILE_N"),
     fault("axes swapped", "attention", 0, r"h_at \* q_stride_h", "b_at * q_stride_h"),
     fault("programs in the wrong order", "attention", 0, r"pid % h_size", "pid % b_size"),

@@ -133,16 +133,22 @@ class HostReader:
         """What the function says. Raises OutsideVocabularyError."""
         if name not in self.text.functions:
             raise OutsideVocabularyError(f"the file has no function {name}")
-        for statement in self.text.functions[name].body:
-            self._statement(statement)
+        body = self.text.functions[name].body
+        for place, statement in enumerate(body):
+            if not (place == len(body) - 1 and isinstance(statement, ast.Return)):
+                self._statement(statement)
         return self.host
 
     def _statement(self, statement: ast.stmt) -> None:
         host = self.host
         match statement:
-            case ast.Expr(value=ast.Call(func=ast.Name(id="_check"), args=args)):
-                label, _, axes, dtypes = args[:4]
-                self._input(ast.literal_eval(label), ast.literal_eval(axes), ast.unparse(dtypes))
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Name(id="_check"),
+                    args=[ast.Constant(value=str(label)), ast.Name(id=name), axes, dtypes, *_],
+                )
+            ) if label == name:
+                self._input(name, ast.literal_eval(axes), ast.unparse(dtypes))
             case ast.Assign(
                 targets=[ast.Name(id=name)],
                 value=ast.Call(func=ast.Name(id="_scalar"), args=[_, _, kind]),
@@ -160,18 +166,45 @@ class HostReader:
                 value=ast.Call(func=ast.Name(id="_output"), args=[_, _, shape, dtype, *_]),
             ):
                 self._output(name, shape, ast.unparse(dtype))
-            case ast.With(body=body):
+            case ast.With(items=[ast.withitem(optional_vars=None)], body=body):
                 for inner in body:
                     self._runs(inner, 0)
             case _:
+                self._unread(statement)
+
+    def _unread(self, statement: ast.stmt) -> None:
+        """A statement that must not matter to what is read: it binds other names, or raises.
+
+        What leaves early, stores in place or binds a known name anew has no meaning here.
+        """
+        match statement:
+            case ast.Expr(value=ast.Constant()):
                 return
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id="others"))]):
+                return  # what outputs must lie apart from
+            case ast.Assign(targets=[ast.Name(id=name)]) if self._is_free(name):
+                return
+            case ast.If(test=ast.Compare(left=ast.Name(id="plan")), body=[inner], orelse=[]):
+                return self._unread(inner)
+            case _:
+                pass
+        raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
+
+    def _is_free(self, name: str) -> bool:
+        """Whether nothing that was read has this name."""
+        known = {*self.host.names, *self.text.functions, *self.text.kernels}
+        return name not in known and not (name == "sizes" and self.host.tensors)
 
     def _runs(self, statement: ast.stmt, graph: int) -> None:
         match statement:
             case ast.Expr(value=ast.Call() as call):
                 self.host.runners[graph] = call
             case ast.If(
-                test=ast.Compare(comparators=[ast.Constant(value=int(number_))]),
+                test=ast.Compare(
+                    left=ast.Attribute(value=ast.Name(id="plan"), attr="graph"),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value=int(number_))],
+                ),
                 body=[inner],
                 orelse=other,
             ):

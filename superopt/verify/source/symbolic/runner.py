@@ -18,6 +18,7 @@ from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
 from superopt.verify.source.symbolic.formula import both
 from superopt.verify.source.symbolic.formula import equal
+from superopt.verify.source.symbolic.formula import truths
 from superopt.verify.source.symbolic.launcher import INTEGERS
 from superopt.verify.source.symbolic.launcher import Host
 from superopt.verify.source.symbolic.launcher import Numbers
@@ -106,13 +107,7 @@ class Runner:
                     found = self._workspace(name, found.tensor)
                 self.names[name] = found
             case ast.If(test=test, body=body, orelse=other):
-                condition = self._value(test)
-                if isinstance(condition, Mask):
-                    self.path.append(condition.formula)
-                self._block(body)
-                if isinstance(condition, Mask):
-                    self.path.pop()
-                self._block(other)
+                self._arms(test, body, other)
             case ast.Expr(
                 value=ast.Call(func=ast.Subscript(value=ast.Name(id=name), slice=grid)) as call
             ):
@@ -123,6 +118,30 @@ class Runner:
                 return  # what it tells of itself
             case _:
                 raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
+
+    def _arms(self, test: ast.expr, body: Sequence[ast.stmt], other: Sequence[ast.stmt]) -> None:
+        """Both, each with what was known before; what only one of them makes is not known after."""
+        condition = self._value(test)
+        before, names = len(self.launches), dict(self.names)
+        if isinstance(condition, Mask):
+            self.path.append(condition.formula)
+            self._block(body)
+            self.path.pop()
+        elif isinstance(condition, tuple):  # descriptors, or none: either arm launches
+            self._block(body)
+        else:
+            raise OutsideVocabularyError(f"launcher: if {ast.unparse(test)}")
+        between, then = len(self.launches), self.names
+        self.names = names
+        self._block(other)
+        decided = isinstance(condition, Mask) and not truths([condition.formula])
+        if not decided and not before < between < len(self.launches):
+            raise OutsideVocabularyError(
+                f"launcher: an arm of {ast.unparse(test)} launches nothing"
+            )
+        for name in {**then, **self.names}:
+            if then.get(name) != self.names.get(name):
+                self.names[name] = Opaque()
 
     def _workspace(self, name: str, made: Tensor) -> Address:
         tensor = Tensor(
