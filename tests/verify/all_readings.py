@@ -40,6 +40,7 @@ from superopt.search.structure import structures
 from superopt.spec import Spec
 from superopt.ugraph.described import described
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
 from superopt.ugraph.names import canonical
 from superopt.ugraph.split import launches
 from superopt.verify.readings import DESCRIBED
@@ -61,6 +62,8 @@ SPECS = Path(__file__).parents[2] / "specs"
 DEVICE = "h200"
 WIDTH = 200  # of what is said of an open claim
 T = TypeVar("T")
+Printed = tuple[Program, KernelGraph, str]
+"""What a file computes (equal to the spec, as a search takes it), its graph, its text."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,13 @@ def lines(names: tuple[str, ...] = (), most: int = 2, budget: int = 400) -> Iter
                 if names and name not in names and spec.name not in names:
                     continue
                 for number, text in enumerate(texts(spec, case, most, budget)):
-                    yield read(f"{name}", number, spec, *text)
+                    yield read(name, number, *text)
 
 
-def texts(spec: Spec, case: Case, most: int, budget: int) -> Iterator[tuple[KernelGraph, str]]:
+def texts(spec: Spec, case: Case, most: int, budget: int) -> Iterator[Printed]:
     """Files of the best structures of a case by the model, with plans for all architectures."""
     program, names = canonical(spec.program)
+    meant = names.back(program)
     bound = spec.case(case.name)
     sizes = {a: bound.sizes[user] for a, user in names.axes.items()}
     made = [lowered(f) for f in forms(program, FORMS, sizes=sizes)]
@@ -114,7 +118,7 @@ def texts(spec: Spec, case: Case, most: int, budget: int) -> Iterator[tuple[Kern
         graph = names.back(best.graph)
         configs = tuple(names.back(c) for c in best.configs)
         rows = [row_of(bound, 0, configs, target(DEVICE).arch), *_others(graph, bound)]
-        yield graph, emit(names.back(program), [graph], rows, Header(), True)
+        yield meant, graph, emit(meant, [graph], rows, Header(), True)
 
 
 def _others(graph: KernelGraph, case: Case) -> Iterator[Row]:
@@ -130,9 +134,8 @@ def _others(graph: KernelGraph, case: Case) -> Iterator[Row]:
         yield row_of(case, 0, tuple(c for ladder in found for c in ladder[0]), arch)
 
 
-def read(name: str, number: int, spec: Spec, graph: KernelGraph, source: str) -> Line:
+def read(name: str, number: int, program: Program, graph: KernelGraph, source: str) -> Line:
     """All readings of one file."""
-    program = spec.program
     text = read_text(source, program.name)
     wanting: list[str] = []
 

@@ -173,22 +173,23 @@ class HostReader:
                 self._unread(statement)
 
     def _unread(self, statement: ast.stmt) -> None:
-        """A statement that must not matter to what is read: it binds other names, or raises.
+        """A statement that does not matter to what is read: it binds another name.
 
-        What leaves early, stores in place or binds a known name anew has no meaning here.
+        Whatever leaves early, stores in place or binds a known name anew has no meaning here.
         """
         match statement:
             case ast.Expr(value=ast.Constant()):
                 return
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id="others"))]):
                 return  # what outputs must lie apart from
-            case ast.Assign(targets=[ast.Name(id=name)]) if self._is_free(name):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._is_free(
+                name
+            ) and _only_reads(value):
                 return
             case ast.If(test=ast.Compare(left=ast.Name(id="plan")), body=[inner], orelse=[]):
-                return self._unread(inner)
+                self._unread(inner)
             case _:
-                pass
-        raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
+                raise OutsideVocabularyError(f"launcher: {ast.unparse(statement)}")
 
     def _is_free(self, name: str) -> bool:
         """Whether nothing that was read has this name."""
@@ -295,6 +296,16 @@ def strides_of(
     for one in outer:
         atoms.assume(_atom(one), at_least(one, ZERO))
     return (*outer, last)
+
+
+def _only_reads(value: ast.expr) -> bool:
+    """Whether an expression leaves the names and the sizes of the launcher as they are."""
+    return not any(
+        isinstance(n, ast.NamedExpr)
+        or (isinstance(n, ast.Name) and n.id == "sizes")
+        or (isinstance(n, ast.Call) and not isinstance(n.func, ast.Name))
+        for n in ast.walk(value)
+    )
 
 
 def _atom(poly: Poly) -> str:

@@ -134,7 +134,7 @@ class Runner:
         between, then = len(self.launches), self.names
         self.names = names
         self._block(other)
-        decided = isinstance(condition, Mask) and not truths([condition.formula])
+        decided = isinstance(condition, Mask) and not truths(condition.formula)
         if not decided and not before < between < len(self.launches):
             raise OutsideVocabularyError(
                 f"launcher: an arm of {ast.unparse(test)} launches nothing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from superopt.verify.source.faults import OutsideVocabularyError
@@ -16,6 +18,7 @@ from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
 from superopt.verify.source.symbolic.value import Address
+from superopt.verify.source.symbolic.value import Opaque
 from superopt.verify.source.symbolic.value import Whole
 from superopt.verify.source.symbolic.vocabulary import fits
 from tests.emit.cases import CASES
@@ -76,3 +79,55 @@ def test_a_launcher_that_is_not_understood_is_refused(old, new, words):
 def test_widths():
     low, high = fits(atom("x"), 8)
     assert (str(low.poly), str(high.poly)) == ("128 + x", "127 - x")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "m_size = m_size + 1",
+        "x = w",
+        "if m_size > 4096:\n        x = w",
+        "if m_size == 4096:\n        return out",
+        "sizes['m'] = (7, 'x')",
+        "others = sizes.update(m=(7, 'x'))",
+        "others = (m_size := 7)",
+        "m_size += 1",
+        "_even = _whole",
+        "x.resize_(7)",
+        "sizes = {'m': (7, 'x')}",
+    ],
+)
+def test_a_statement_that_changes_what_is_launched_is_not_passed_over(line):
+    """It was: with any of these the memory was proved to be that of the text without it."""
+    before = "    if plan is None:\n"
+    assert TEXT.count(before) == 1
+    with pytest.raises(OutsideVocabularyError, match=re.escape(line.splitlines()[0])):
+        host(TEXT.replace(before, f"    {line}\n{before}"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('_check("w", w,', '_check("w", x,', "_check"),
+        ("    if plan.graph == 0:", "    if m_size == 0:", "m_size == 0"),
+        ("if programs > 0:", "if m_size != 4096:", "if m_size != 4096"),
+        ("if programs > 0:", "if m_size and n_size:", "launches nothing"),
+        ("if programs > 0:", "if m_size == 7:\n        n_size = 5\n    if programs > 0:", "== 7"),
+    ],
+)
+def test_conditions_of_sizes_are_no_conditions_of_plans(old, new, words):
+    assert old in TEXT
+    with pytest.raises(OutsideVocabularyError, match=words):
+        all_launches(read_text(TEXT.replace(old, new)))
+
+
+def test_what_one_arm_makes_is_not_known_after_it():
+    changed = "if m_size > 7:\n        k_size = 5\n    if programs > 0:"
+    text = read_text(TEXT.replace("if programs > 0:", changed, 1))
+    plan = plans(text)[0]
+    (launch,) = (
+        Runner(text, HostReader(text, Atoms(Prover()), None).read("rms_linear"), plan.launches)
+        .read(plan.graph)
+        .launches
+    )
+    assert launch.arguments["k_size"] == Opaque()
