@@ -33,6 +33,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.parse import parse_as
+from superopt.ugraph.split import launches
 from superopt.ugraph.stored import config_from
 from superopt.ugraph.stored import config_record
 from superopt.ugraph.text import show
@@ -204,7 +205,7 @@ def read_certificate(kernel: Path) -> Certificate:
         record = json.loads(_bytes(path))
         if record["schema"] != SCHEMA:
             raise UserError(f"{path}: schema {record['schema']}, this superopt reads {SCHEMA}")
-        return Certificate(
+        found = Certificate(
             program=parse_as(Program, record["program"]),
             graphs=tuple(parse_as(KernelGraph, g) for g in record["graphs"]),
             repairs=tuple(tuple(repair_from(r) for r in found) for found in record["repairs"]),
@@ -218,10 +219,26 @@ def read_certificate(kernel: Path) -> Certificate:
             cases=tuple(case_from(c) for c in record.get("cases", ())),
             derivations=tuple(tuple(steps) for steps in record["derivations"]),
         )
+        _check_parts(found)
+        return found
     except UserError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, SuperoptError) as error:
         raise UserError(f"{path}: damaged: {type(error).__name__}: {error}") from error
+
+
+def _check_parts(claims: Certificate) -> None:
+    """That the parts are about one another. Raises ValueError."""
+    graphs = len(claims.graphs)
+    if not graphs:
+        raise ValueError("it has no graph")
+    if not graphs == len(claims.repairs) == len(claims.derivations):
+        raise ValueError(f"repairs and derivations are not those of {graphs} graphs")
+    if type(claims.seed) is not int or claims.seed < 0:
+        raise ValueError(f"seed {claims.seed!r}")
+    for graph, configs in (*((r.graph, r.configs) for r in claims.rows), *claims.tuned):
+        if graph not in range(graphs) or len(configs) != len(launches(claims.graphs[graph])):
+            raise ValueError(f"numbers of a launch that graph {graph} does not have")
 
 
 def _bytes(path: Path) -> bytes:

@@ -139,7 +139,8 @@ def report(
 @app.command()
 def verify(
     kernel: Annotated[
-        Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
+        Path,
+        typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file, or its run."),
     ],
     solver: Annotated[
         str, typer.Option(help="What the stored proofs are put to: z3, or cvc5 if installed.")
@@ -155,7 +156,8 @@ def verify(
 @app.command()
 def bench(
     kernel: Annotated[
-        Path, typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file.")
+        Path,
+        typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file, or its run."),
     ],
     against: Annotated[
         str,
@@ -210,7 +212,10 @@ def time(
 @app.command()
 def mutate(
     target: Annotated[
-        str, typer.Argument(metavar="KERNEL|SPEC", help="A verified kernel file, or a spec file.")
+        str,
+        typer.Argument(
+            metavar="KERNEL|SPEC", help="A verified kernel file, its run, or a spec file."
+        ),
     ],
     count: Annotated[int, typer.Option(min=1, help="About how many, of every graph.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of the choice, and of the readings.")] = 0,

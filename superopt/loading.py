@@ -37,6 +37,19 @@ def load(target: str) -> list[Spec]:
     return own
 
 
+def load_one(target: str) -> Spec:
+    """The only spec of ``FILE``, or that of ``FILE:function``.
+
+    Raises:
+        UserError: as ``load``, or the file holds several.
+    """
+    specs = load(target)
+    if len(specs) > 1:
+        names = ", ".join(s.name for s in specs)
+        raise UserError(f"{target} holds several specs ({names}); name one as FILE:FUNCTION")
+    return specs[0]
+
+
 def split_target(target: str) -> tuple[str, str | None]:
     """``FILE`` and ``function`` (None: all) of ``FILE`` or ``FILE:function``."""
     file, colon, function = target.rpartition(":")

@@ -179,6 +179,7 @@ def trace(function: Function, signature: Signature, where: str | None) -> Progra
                 where,
             )
     outputs = tuple(_store(o, v, where) for o, v in zip(signature.outputs, values, strict=True))
+    _check_case_dtype(signature, where)
     used = set(topo(s.value for s in outputs))
     if unused := [p.name for p in signature.params if p not in used]:
         raise SpecError(f"parameter {unused[0]!r} is not used by any output", where)
@@ -203,6 +204,20 @@ def _store(output: Output, value: object, where: str | None) -> Store:
         )
     _check_storage(output, node, where)
     return Store(output.name, output.order, output.dtype, node)
+
+
+def _check_case_dtype(signature: Signature, where: str | None) -> None:
+    """A launcher takes the case's dtype from a tensor that has it."""
+    if any(isinstance(p, Input) and p.dtype is None for p in signature.params):
+        return
+    for output in signature.outputs:
+        if output.dtype is None:
+            raise SpecError(
+                f"{output.name} has no dtype, and no parameter has the case's, from which a kernel "
+                f'would take it; declare one, as in Annotated[Tensor, "{" ".join(output.order)}", '
+                f'"fp32"]',
+                where,
+            )
 
 
 def _check_storage(output: Output, node: Node, where: str | None) -> None:

@@ -278,8 +278,7 @@ class Tensor:
     def __int__(self) -> int:
         refuse("a tensor is no Python number")
 
-    def __index__(self) -> int:
-        refuse("a tensor is no Python number")
+    __index__ = __int__
 
     def __matmul__(self, other: object) -> Tensor:
         refuse('there is no @: a matrix product is (a * b).sum("axis")')

@@ -25,7 +25,7 @@ COVERED_BY = {
     "tests/test_bad_expressions.py": ("location",),
     "tests/test_cli.py": ("__main__", "commands.bug"),
     "tests/emit/test_module.py": (  # printed files are run as a whole
-        *("emit.expression", "emit.launcher", "emit.operator"),
+        *("emit.host", "emit.launcher", "emit.operator", "emit.runner"),
     ),
     "tests/emit/struct/test_kernel.py": (  # printed roles are executed
         *("emit.struct.consumer", "emit.struct.loops", "emit.struct.names"),

@@ -126,6 +126,13 @@ def test_a_missing_file_is_bad_input(kernel, cli, path):
         (lambda r: r.pop("rows"), "damaged: KeyError: 'rows'"),
         (lambda r: r.update(program="nonsense"), "damaged: ParseError: line 1"),
         (lambda r: r["graphs"].append(r["program"]), "damaged: ParseError"),
+        (lambda r: r.update(graphs=[], repairs=[], derivations=[]), "it has no graph"),
+        (lambda r: r.update(repairs=[]), "repairs and derivations are not those of"),
+        (lambda r: r["derivations"].append([]), "repairs and derivations are not those of"),
+        (lambda r: r.update(seed=-1), "seed -1"),
+        (lambda r: r.update(seed="0"), "seed '0'"),
+        (lambda r: r["rows"][0].update(graph=7), "that graph 7 does not have"),
+        (lambda r: r["rows"][0].update(configs=[]), "that graph 0 does not have"),
     ],
 )
 def test_a_certificate_that_cannot_be_read_is_bad_input(kernel, change, words):

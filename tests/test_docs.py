@@ -66,6 +66,11 @@ def test_make_targets_exist(page):
     assert named <= targets
 
 
+def test_the_demo_searches_as_many_operators_as_the_readme_says():
+    searched = (ROOT / "specs" / "attention.py").read_text().count("\n@spec(")
+    assert f"specs/attention.py ({searched} operators, " in README
+
+
 def test_not_supported_is_what_doctor_says():
     section = README.split("## Not supported yet")[1].split("\n## ")[0]
     items = [" ".join(i.split()) for i in section.split("\n* ")[1:]]

@@ -155,6 +155,16 @@ BAD = {
         """,
         "'3' cannot name an axis",
     ),
+    "nothing has the case's dtype": (
+        """
+        @spec(cases=[Case("c", m=4)])
+        def f(  # HERE
+            x: Annotated[Tensor, "m", "int8"], scale: Annotated[Tensor, "", "fp32"]
+        ) -> Annotated[Tensor, "m"]:
+            return x * scale
+        """,
+        "out has no dtype, and no parameter has the case's",
+    ),
     "axes between commas": (
         """
         @spec(cases=[Case("c", m=4)])

@@ -11,6 +11,7 @@ from superopt.approximate.per_tile import unrounded
 from superopt.ugraph.floats import Array
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Scalar
 from superopt.ugraph.scalar import Kind
 from superopt.verify.field.trials import axes_of
 from superopt.verify.run.rounding import rounded
@@ -87,7 +88,7 @@ def _distance(value: Array, exact: Array) -> float:
 
 
 def _drawn(
-    param: object,
+    param: Input | Scalar,
     sizes: Mapping[str, int],
     axis: str,
     family: str,

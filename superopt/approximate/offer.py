@@ -27,7 +27,7 @@ def offers(spec: Spec, seed: int = 0) -> tuple[str, ...]:
         found.append(
             f"per-tile scale: one pass over {axis}, of which {TILE} positions at a time are "
             "rounded with a scale of their own. It does not compute this operator. "
-            + " ".join(" ".join(deviation_lines(one)).replace("    ", "") for one in measured)
+            + " ".join(line.strip() for one in measured for line in deviation_lines(one))
             + f" To have it: superopt approximate FILE:{spec.name} --tile {TILE} --out OTHER.py, "
             "then superopt search OTHER.py"
         )

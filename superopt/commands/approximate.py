@@ -14,16 +14,12 @@ from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import NoRepair
 from superopt.errors import UserError
-from superopt.loading import load
+from superopt.loading import load_one
 
 
 def run_approximate(target: str, tile: int, out: Path | None, seed: int) -> int:
     """Write the spec of the substitute; 0, or 1 if there is none, with the reason."""
-    specs = load(target)
-    if len(specs) > 1:
-        names = ", ".join(s.name for s in specs)
-        raise UserError(f"{target} holds several specs ({names}); name one as FILE:FUNCTION")
-    (spec,) = specs
+    spec = load_one(target)
     axes = rounded_axes(spec.program)
     if len(axes) != 1:
         have = ", ".join(axes) or "none"

@@ -24,6 +24,7 @@ from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.loading import load
+from superopt.report.directory import kernel_of
 from superopt.tune.bench import MODES
 from superopt.tune.bench_apart import Processes
 from superopt.tune.bench_apart import in_process
@@ -73,6 +74,7 @@ def run_bench(
     modes = MODES if mode == BOTH else (mode,)
     if mode not in (*MODES, BOTH):
         raise UserError(f"--mode {mode!r}: {', '.join(MODES)} or {BOTH}")
+    kernel = kernel_of(kernel)
     if not kernel.is_file():
         raise UserError(f"{kernel}: no such kernel file")
     if out is not None and not out.parent.is_dir():

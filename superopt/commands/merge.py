@@ -9,11 +9,11 @@ from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import NoRepair
 from superopt.errors import UserError
-from superopt.loading import load
+from superopt.loading import load_one
+from superopt.merge.alone import conditions
 from superopt.merge.find import Found
 from superopt.merge.find import folded
 from superopt.merge.find import merge
-from superopt.merge.judge import empty_parts
 from superopt.merge.judge import judged_pair
 from superopt.merge.pair import paired
 from superopt.merge.write import merge_text
@@ -24,7 +24,7 @@ from superopt.verify.verdict import spoken
 
 def run_merge(target: str, axis: str, parts: int | None, out: Path | None, seed: int) -> int:
     """Write the spec of the joining; 0, or 1 if there is none, with the reason for each axis."""
-    spec = _only(target)
+    spec = load_one(target)
     axes = folded(spec.program)
     if axis and axis not in axes:
         have = ", ".join(axes) or "none"
@@ -40,22 +40,16 @@ def run_merge(target: str, axis: str, parts: int | None, out: Path | None, seed:
             print(f"{claim}: {spoken(verdict)}", file=sys.stderr)
         if not all(accepted(verdict) for _, verdict in claims):
             return NONE_FOUND
-        empty = empty_parts(spec.program, merging.axis)
-        text = merge_text(spec, merging, program, parts, empty)
+        asked = conditions(spec.program, merging.axis)
+        for sentence in asked:
+            print(f"asked of parts: {sentence}", file=sys.stderr)
+        text = merge_text(spec, merging, program, parts, asked)
         if out is None:
             sys.stdout.write(text)
         else:
             out.write_text(text)
         return VERIFIED
     return NONE_FOUND
-
-
-def _only(target: str) -> Spec:
-    specs = load(target)
-    if len(specs) > 1:
-        names = ", ".join(s.name for s in specs)
-        raise UserError(f"{target} holds several specs ({names}); name one as FILE:FUNCTION")
-    return specs[0]
 
 
 def _merged(spec: Spec, axis: str, seed: int) -> Found | None:

@@ -36,6 +36,7 @@ from superopt.mutate.source import drawn
 from superopt.mutate.source import source_mutants
 from superopt.mutate.table import counted
 from superopt.mutate.table import lines
+from superopt.report.directory import kernel_of
 from superopt.verify.run.execute import Runner
 from superopt.verify.source.load import read_text
 
@@ -65,7 +66,7 @@ def run_mutate(target: str, count: int, seed: int) -> int:
         UserError: the file, its certificate, or the spec is missing or unreadable.
     """
     console = line_console()
-    path = Path(target)
+    path = kernel_of(Path(target))
     if certificate_path(path).exists():
         return _mutate(console, path, count, seed)
     codes: list[int] = []

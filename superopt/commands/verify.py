@@ -17,6 +17,7 @@ from superopt.commands.console import line_console
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.examine import Evidence
+from superopt.report.directory import kernel_of
 from superopt.verify.questions import SAT
 from superopt.verify.readings import NO_SOLVER
 from superopt.verify.readings import is_open
@@ -30,7 +31,7 @@ from superopt.verify.verdict import spoken
 
 
 def run_verify(kernel: Path, solver: str = Z3, quick: bool = False) -> int:
-    """0 if every claim about ``kernel`` holds, 1 if one fails.
+    """0 if every claim about ``kernel``, a file or its run, holds, 1 if one fails.
 
     ``solver``: which one the stored proofs are put to. ``quick``: without executions.
 
@@ -39,6 +40,7 @@ def run_verify(kernel: Path, solver: str = Z3, quick: bool = False) -> int:
     """
     console = line_console()
     ask = solver_of(solver)
+    kernel = kernel_of(kernel)
     if different := changed(kernel):
         console.print(f"FAILED: {different[0]} is not as it was verified; nothing was run")
         return NONE_FOUND

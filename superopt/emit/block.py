@@ -19,9 +19,9 @@ from superopt.emit.value import Value
 from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.errors import NotEmittable
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.lanes import lanes
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import unmasked

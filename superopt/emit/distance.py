@@ -8,8 +8,8 @@ Below 2**24 this is exact; beyond, it is off by no more than the conversion itse
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
 from superopt.ugraph.affine import affine
 from superopt.ugraph.node import Const
@@ -21,13 +21,10 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import transform
 
-if TYPE_CHECKING:
-    from superopt.emit.expression import Expressions
-
 ZERO = Const(Fraction(0))
 
 
-def converted(values: Expressions, node: Node) -> Value:
+def converted(values: Scopes, node: Node) -> Value:
     """An integer as fp32."""
     walked = values.frame.walked
     found = affine(node) if walked is not None and values.varies(node) else None
@@ -57,7 +54,7 @@ def _plain(value: Value) -> Value:
     return Value(f"{value.operand}.to(tl.float32)", value.dims, Kind.REAL, weight=value.weight)
 
 
-def _row(values: Expressions, node: Node, rows: Node, walked: str, sign: int) -> Value:
+def _row(values: Scopes, node: Node, rows: Node, walked: str, sign: int) -> Value:
     """The value at the first position of the tile in hand, for each row."""
     first = values.frame.first(walked)
     match rows:

@@ -103,10 +103,6 @@ class Expressions(Scopes):
             known[key] = self.assign(node, self._load(node), node.name)
         return known[key]
 
-    def shape(self, dims: tuple[str, ...]) -> str:
-        """The shape of a tile, as text."""
-        return f"[{', '.join(self.frame.tile(d) for d in dims)}]"
-
     def union(self, values: Sequence[Value]) -> tuple[str, ...]:
         """The tile dimensions of what ``values`` give together."""
         return tuple(a for a in self.frame.order if any(a in v.dims for v in values))

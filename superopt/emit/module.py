@@ -9,16 +9,16 @@ from dataclasses import replace
 from superopt.emit import dependent
 from superopt.emit import descriptor
 from superopt.emit.block import print_block
+from superopt.emit.host import host_names
 from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
-from superopt.emit.launcher import host_names
 from superopt.emit.launcher import print_launcher
-from superopt.emit.launcher import print_runner
 from superopt.emit.names import ascii_name
 from superopt.emit.operator import print_operator
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.emit.ranking import HELPERS as RANKING
+from superopt.emit.runner import print_runner
 from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.runtime import CHECKS
 from superopt.emit.runtime import LAUNCH_ROLES

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from superopt.emit.launcher import TORCH_DTYPES
-from superopt.emit.launcher import HostNames
-from superopt.emit.launcher import first_tensor
-from superopt.emit.launcher import parameters
+from superopt.emit.host import TORCH_DTYPES
+from superopt.emit.host import HostNames
+from superopt.emit.host import first_tensor
+from superopt.emit.host import parameters
 from superopt.emit.names import ascii_name
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text

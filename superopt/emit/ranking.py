@@ -7,17 +7,13 @@ is a tile of keys, its lanes last and in no order until it is read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
 from superopt.emit.writer import Writer
 from superopt.errors import NotEmittable
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import Kind
-
-if TYPE_CHECKING:
-    from superopt.emit.expression import Expressions
 
 HELPERS: dict[str, str] = {
     "_keys": '''@triton.jit
@@ -72,7 +68,7 @@ def _ranked(kept, lanes, count, end):
 class Lists:
     """Prints lists of the best into the lines of ``values``."""
 
-    def __init__(self, values: Expressions) -> None:
+    def __init__(self, values: Scopes) -> None:
         self.values, self.frame = values, values.frame
 
     def dims(self, node: Best) -> tuple[str, ...]:

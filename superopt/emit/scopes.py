@@ -7,6 +7,8 @@ is known.
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -55,8 +57,11 @@ class _Scope:
         return self.varies[node]
 
 
-class Scopes:
-    """What the lines of ``frame`` compute so far. ``roots``: which nodes they are to compute."""
+class Scopes(ABC):
+    """What the lines of ``frame`` compute so far. ``roots``: which nodes they are to compute.
+
+    How a node is printed, a subclass says (``expression.py``).
+    """
 
     def __init__(self, frame: Frame, roots: Sequence[Node]) -> None:
         self.frame = frame
@@ -65,6 +70,18 @@ class Scopes:
         self._bodies: list[_Scope] = []
         self._count = 0  # of names that were made up
         self._last: list[str] = []  # variables of the loop that was entered or left last
+
+    @abstractmethod
+    def value(self, node: Node) -> Value:
+        """``node`` as an expression of its own kind (floats in fp32)."""
+
+    @abstractmethod
+    def real(self, node: Node) -> Value:
+        """``node`` as fp32."""
+
+    def shape(self, dims: tuple[str, ...]) -> str:
+        """The shape of a tile, as text."""
+        return f"[{', '.join(self.frame.tile(d) for d in dims)}]"
 
     def count(self, roots: Sequence[Node]) -> None:
         """From now on ``roots`` say which nodes are used more than once."""

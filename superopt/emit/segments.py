@@ -138,7 +138,8 @@ class Ranges:
             begin, end = frame.names.fresh(f"{stem}_begin"), frame.names.fresh(f"{stem}_end")
             frame.lines.line(f"{length} = {each}")
             frame.lines.line(f"{begin} = {frame.at(part).text} * {length}")
-            frame.lines.line(f"{end} = tl.minimum({begin} + {length}, {size})")
+            # The tiles of all parts together may be more than 32 bits count; what is left is not.
+            frame.lines.line(f"{end} = {begin} + tl.minimum({length}, {size} - {begin})")
         if walk.start:
             aligned = f"{self._latest(walk)} // {tile} * {tile}"
             text = aligned if begin == "0" else f"tl.maximum({begin}, {aligned})"

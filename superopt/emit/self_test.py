@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from superopt.emit.host import TORCH_DTYPES
+from superopt.emit.host import HostNames
+from superopt.emit.host import parameters
 from superopt.emit.kernel import Kernel
-from superopt.emit.launcher import TORCH_DTYPES
-from superopt.emit.launcher import HostNames
-from superopt.emit.launcher import parameters
 from superopt.emit.writer import Writer
 from superopt.emit.writer import tuple_text
 from superopt.ugraph.best import listed

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from superopt.emit.launcher import HostNames
-from superopt.emit.launcher import parameters
-from superopt.emit.launcher import signature_axes
+from superopt.emit.host import HostNames
+from superopt.emit.host import parameters
+from superopt.emit.host import signature_axes
 from superopt.emit.names import Namer
+from superopt.emit.number import is_pure
 from superopt.emit.number import python_number
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import TORCH
@@ -25,12 +26,9 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
-from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
-from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
-from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
@@ -146,12 +144,12 @@ class _Reference:
                 numeral(node.value), (), Kind.REAL, not numeral(node.value).startswith("-")
             )
         value = self.value(node)
-        if node.kind is Kind.INT and not _is_number(node):
+        if node.kind is Kind.INT and not is_pure(node):
             return Value(f"{value.operand}.to(real)", value.dims, Kind.REAL, weight=value.weight)
         return value
 
     def _print(self, node: Node) -> Value:
-        if _is_number(node):
+        if is_pure(node):
             text = python_number(node, self.host.sizes, self.host.scalars)
             return Value(text, (), node.kind, text.isidentifier())
         match node:
@@ -197,7 +195,7 @@ class _Reference:
 
     def _tensor(self, node: Node, value: Value, text: str) -> str:
         """Functions that take tensors only get Python numbers as tensors."""
-        if not _is_number(node):
+        if not is_pure(node):
             return text
         dtype = ", dtype=real" if value.kind is Kind.REAL else ""
         return f"torch.tensor({value.text}{dtype}, device=device)"
@@ -222,7 +220,7 @@ class _Reference:
     def _fold(self, node: Reduce) -> Value:
         dims = tuple(a for a in self.order if a in node.axes)
         parts = factors(node.arg)
-        tensors = [f for f in parts if not _is_number(f)]
+        tensors = [f for f in parts if not is_pure(f)]
         if node.fn is Fn.ADD and node.kind is Kind.REAL and len(tensors) > 1:
             values = [self.real(f) for f in tensors]
             letter = dict(zip(self.order, LETTERS, strict=False))
@@ -230,7 +228,7 @@ class _Reference:
             result = "".join(letter[d] for d in dims)
             listed = ", ".join(v.text for v in values)
             text = f'torch.einsum("{sides}->{result}", {listed})'
-            numbers = [self.real(f).operand for f in parts if _is_number(f)]
+            numbers = [self.real(f).operand for f in parts if is_pure(f)]
             return Value(" * ".join([*numbers, text]), dims, node.kind, not numbers)
         value = self._as(node.kind, node.arg)
         dim = value.dims.index(node.axis)
@@ -295,7 +293,3 @@ def _children(node: Node) -> tuple[Node, ...]:
             return tuple(dict.fromkeys(args))
         case _:
             return ()
-
-
-def _is_number(node: Node) -> bool:
-    return all(isinstance(n, Const | Named | Size | Scalar | Map) for n in topo([node]))

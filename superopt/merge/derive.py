@@ -31,8 +31,8 @@ from superopt.repair.record import Repair
 from superopt.repair.record import words
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Place

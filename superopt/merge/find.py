@@ -15,7 +15,7 @@ from superopt.merge.judge import Claim
 from superopt.merge.judge import differs
 from superopt.merge.judge import judged
 from superopt.repair.record import words
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from superopt.draws import draws
 from superopt.merge.tidy import tidy
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.evaluate import evaluate_launch
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program

@@ -144,7 +144,7 @@ def _counted(program: Program, axis: str) -> bool:
 
 def empty_parts(program: Program, axis: str) -> bool:
     """Whether parts without positions have results, or a count that says that they have none."""
-    return _counted(program, axis) or not _undefined(program, axis)
+    return _counted(program, axis) or not undefined(program, {axis: 0})
 
 
 def _graph(program: Program, parts: BlockGraph, joining: BlockGraph) -> KernelGraph:
@@ -152,10 +152,9 @@ def _graph(program: Program, parts: BlockGraph, joining: BlockGraph) -> KernelGr
     return KernelGraph(program.name, program.params, outputs, (parts, joining), program.fixed)
 
 
-def _undefined(program: Program, axis: str) -> bool:
-    """Whether the outputs have no value where ``axis`` has no position."""
-    sizes = {a: 0 if a == axis else 2 for a in axes_of(program)}
-    sizes |= dict(program.fixed)
+def undefined(program: Program, given: Mapping[str, int]) -> bool:
+    """Whether the outputs have no value where all inputs are 1, at ``given`` sizes (others: 2)."""
+    sizes = {**dict.fromkeys(axes_of(program), 2), **given, **dict(program.fixed)}
     domain = FloatDomain()
     tensors = {}
     for param in program.params:

@@ -23,7 +23,7 @@ from superopt.merge.tidy import tidy
 from superopt.repair.record import states
 from superopt.repair.span import Span
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from superopt.merge.derive import Merging
 from superopt.spec import Spec
 from superopt.spec_text import case_texts
@@ -12,12 +14,12 @@ MOST_POSITIONS = 1000  # that a part has, where their numbers are drawn
 
 
 def merge_text(
-    spec: Spec, merging: Merging, program: Program, parts: int | None, empty: bool
+    spec: Spec, merging: Merging, program: Program, parts: int | None, asked: Sequence[str]
 ) -> str:
     """The file of ``program``, which is that of ``merging`` or, for two parts, its pair.
 
-    ``parts``: how many parts cases have (None: it is the pair); ``empty``: whether a part may
-    have no position.
+    ``parts``: how many parts cases have (None: it is the pair); ``asked``: what is asked of parts,
+    in sentences.
 
     Raises:
         NotEmittable: the language of specs has no word for some node.
@@ -29,7 +31,7 @@ def merge_text(
         "",
         f"Parts come in the order of their positions, {kept}.",
     ]
-    notes += [] if empty else ["Every part has at least one position."]
+    notes += asked
     if any(p.name.startswith(length) for p in program.params):
         notes.append(f"{length}: the number of positions of each part, not 0 for all.")
     drawn = [f"{length}=Uniform(1, {MOST_POSITIONS})"]

@@ -15,6 +15,7 @@ from superopt.mutate.reasons import NOTHING
 from superopt.mutate.reasons import NUMBERED
 from superopt.mutate.reasons import TIMING
 from superopt.mutate.reasons import UNREAD
+from superopt.mutate.reasons import WALKED
 from superopt.mutate.reasons import Try
 from superopt.mutate.reasons import around
 from superopt.mutate.reasons import span
@@ -23,6 +24,7 @@ from superopt.mutate.source import SourceMutant
 from superopt.mutate.source import replaced
 from superopt.ugraph.split import launches
 
+OTHER = "8 * 8"  # of a whole number, too; an infinity minus itself is undefined
 PLANNED = "plan.launches"
 LEADING = "tl.extra.cuda.gdc_launch_dependents"
 
@@ -36,7 +38,7 @@ def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) as node:
             lines, own = ast.unparse(value), around(site, node)
             if mutant.after.endswith("; again"):
-                same = f"{name} = tl.where(({lines}) == {name}, {name}, {NAN})"
+                same = f"{name} = tl.where(({lines}) == {name}, {name}, {name} - {name} + {OTHER})"
                 yield AGAIN, [replaced(text, site, f"{ast.unparse(node)}; {same}")]
                 return
             if mutant.after == "pass":
@@ -48,6 +50,27 @@ def assigned(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
                     yield from numbers_of(subject, around(site, part))
         case ast.stmt() as node if _calls(node) == {LEADING} and mutant.after == "pass":
             yield TIMING, [mutant.text]
+
+
+def walked(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
+    """The tile of a walk, and that of the mutant, each one further, the last one first."""
+    node = mutant.site.node
+    if not isinstance(node, ast.BinOp) or not mutant.site.compiled:
+        return
+    for loop in ast.walk(subject.text.tree):
+        match loop:
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=[first, stop])):
+                inside = any(inner is node for inner in ast.walk(loop))
+                if inside and ast.unparse(first) == "0" and name in _names(mutant.after):
+                    turned = [
+                        f"((({tile}) + 1) % ({ast.unparse(stop)}))"
+                        for tile in (mutant.before, mutant.after)
+                    ]
+                    yield WALKED, [replaced(subject.text.text, mutant.site, t) for t in turned]
+
+
+def _names(text: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
 
 
 def _exchanged(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:

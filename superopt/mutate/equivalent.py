@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from superopt.mutate.assigned import assigned
 from superopt.mutate.assigned import numbered
 from superopt.mutate.assigned import numbers_of
+from superopt.mutate.assigned import walked
 from superopt.mutate.converted import converted
 from superopt.mutate.enclosing import enclosing
 from superopt.mutate.outcome import SURVIVED
@@ -30,6 +32,7 @@ from superopt.mutate.reasons import NAN
 from superopt.mutate.reasons import NOTHING
 from superopt.mutate.reasons import NUMBER
 from superopt.mutate.reasons import NUMBERS
+from superopt.mutate.reasons import OTHERS
 from superopt.mutate.reasons import SAME
 from superopt.mutate.reasons import SOME
 from superopt.mutate.reasons import VALUE
@@ -48,14 +51,16 @@ CAST, OTHER = "cast", "other value"
 
 def explained(subject: Subject, mutant: SourceMutant) -> str:
     """The reason for which the mutant computes the same; empty if none is found."""
-    for reason, texts in (*_tries(subject, mutant), *numbered(subject, mutant)):
+    others = numbered(subject, mutant), walked(subject, mutant)
+    for reason, texts in chain(_tries(subject, mutant), *others):
         judge = subject.judged if reason in MEMORY else subject.in_field
         if texts and all(judge(t).by == SURVIVED for t in texts):
             return reason
     if mutant.kind == STATEMENT:
         return ""
-    if mutant.site.compiled and never(subject, mutant):
-        return SAME
+    for seen in (mutant, *enclosing(subject, mutant)):
+        if mutant.site.compiled and never(subject, seen):
+            return SAME
     for seen in (mutant, *enclosing(subject, mutant)):
         if isinstance(seen.site.node, ast.BinOp | ast.Call) and _further(subject, seen):
             return FURTHER
@@ -68,7 +73,7 @@ def _further(subject: Subject, mutant: SourceMutant) -> bool:
         return False
     text, a, b = subject.text.text, mutant.before, mutant.after
     for sign, beyond in (("-", ">"), ("+", "<")):
-        texts = [replaced(text, mutant.site, f"(({a}) {sign} {n})") for n in NUMBERS]
+        texts = [replaced(text, mutant.site, f"(({a}) {sign} ({n}))") for n in NUMBERS]
         if all(subject.in_field(t).by == SURVIVED for t in texts):
             return never_true(subject, mutant, f"({b}) {beyond} ({a})")
     return False
@@ -141,7 +146,7 @@ def _extremum(text: str, mutant: SourceMutant, node: ast.Call) -> Iterator[Try]:
     further = []
     for n in NUMBERS:
         moved = list(two)
-        moved[less] = ast.BinOp(two[less], sign, ast.Constant(n))
+        moved[less] = ast.BinOp(two[less], sign, ast.parse(n, mode="eval").body)
         call = ast.Call(node.func, moved, node.keywords)
         further.append(replaced(text, mutant.site, ast.unparse(call)))
     yield FURTHER, further
@@ -150,14 +155,18 @@ def _extremum(text: str, mutant: SourceMutant, node: ast.Call) -> Iterator[Try]:
 def _choice(
     text: str, mutant: SourceMutant, condition: ast.expr, yes: ast.expr, no: ast.expr
 ) -> Iterator[Try]:
-    """Something else in the arm that was dropped, or in both."""
+    """Something else in the arm that was dropped, or in both; numbers, if it is no float."""
     a, b = ast.unparse(yes), ast.unparse(no)
-    for reason, form in ((APART, f"({{}}) * {NAN}"), (ANYWHERE, ANY)):
-        lost = form.format(a), form.format(b)
-        kept = {a: (a, lost[1]), b: (lost[0], b)}
-        first, second = kept.get(mutant.after, lost)
+
+    def lost(form: str) -> str:
+        kept = {a: (a, form.format(b)), b: (form.format(a), b)}
+        first, second = kept.get(mutant.after, (form.format(a), form.format(b)))
         where = f"tl.where({ast.unparse(condition)}, {first}, {second})"
-        yield reason, [with_any(replaced(text, mutant.site, where))]
+        return with_any(replaced(text, mutant.site, where))
+
+    yield APART, [lost(f"({{}}) * {NAN}")]
+    yield ANYWHERE, [lost(ANY)]
+    yield OTHERS, [lost(n) for n in (*NUMBERS, "-2")]
 
 
 def _chooses(seen: SourceMutant) -> bool:

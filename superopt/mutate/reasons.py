@@ -10,13 +10,13 @@ from superopt.mutate.source import Site
 NAN = 'float("nan")'
 ANY = "PI"  # a constant that fields draw anew at every point
 PRINTED = "PI = tl.constexpr(3.141592653589793)\n"
-NUMBERS = (2, 8, 64)
+NUMBERS = ("2", "8", "8 * 8")  # the field reading knows no numerals beyond its positions
 VALUES = ("0.6180339887", "-37.25", "1234.5")
 
 NOTHING = "nothing depends on it: NaN in its place"
 SOME = "any number may stand in its place"
 VALUE = "any of the numbers " + ", ".join(VALUES) + " may stand in its place"
-NUMBER = "any of the numbers " + ", ".join(map(str, NUMBERS)) + " may stand in its place"
+NUMBER = "any of the numbers 2, 8, 64 may stand in its place"
 EITHER = "either truth value may stand in its place"
 LESS = "false may stand in its place, and it is true only where it was"
 CONVERTED = "the operator around it converts to the same type"
@@ -24,8 +24,10 @@ WIDENED = "a float is converted where it is computed with, and nothing is in few
 UNREAD = "its value is never read"
 APART = "nothing depends on it where the two differ: NaN there"
 ANYWHERE = "any number may stand in its place where the two differ"
+OTHERS = "any of the numbers -2, 2, 8, 64 may stand in its place where the two differ"
 AGAIN = "done again it gives the same value"
 NUMBERED = "programs may be numbered in another order"
+WALKED = "tiles of the walk may come in another order"
 FURTHER = "a further number may stand in place of the other one"
 LAUNCH = "the numbers of any launch of the plan may stand in its place"
 TIMING = "it says when the next launch may begin, which waits for the end of this one"

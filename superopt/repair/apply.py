@@ -14,9 +14,9 @@ from superopt.repair.record import Repair
 from superopt.repair.record import states
 from superopt.repair.record import words
 from superopt.repair.shift import relative
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk

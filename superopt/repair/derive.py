@@ -29,8 +29,8 @@ from superopt.repair.shared import normal
 from superopt.repair.shared import shared
 from superopt.repair.span import direction
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map

@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from superopt.errors import NoRepair
+from superopt.ugraph.contraction import product_of
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -134,8 +135,8 @@ def _write_product(e: Expr, nodes: Mapping[Expr, Node]) -> Node:
         powers[base] = None
     if coefficient != 1 or not above:
         above.insert(0, _constant(coefficient))
-    value = _product(above)
-    return Map(Fn.DIV, (value, _product(below))) if below else value
+    value = product_of(above)
+    return Map(Fn.DIV, (value, product_of(below))) if below else value
 
 
 def _factors(e: Expr) -> list[Expr]:
@@ -167,14 +168,7 @@ def _repeat(value: Node, power: Expr) -> Node:
         return Map(Fn.DIV, (_constant(sp.Integer(1)), _repeat(value, -power)))
     if power.is_Rational and power.q == 2:
         root = Map(Fn.SQRT, (value,))
-        return root if power.p == 1 else _product([value] * (power.p // 2) + [root])
+        return root if power.p == 1 else product_of([value] * (power.p // 2) + [root])
     if power.is_Integer:
-        return _product([value] * int(power))
+        return product_of([value] * int(power))
     raise NoRepair(f"no node says a power of {power}")
-
-
-def _product(factors: list[Node]) -> Node:
-    total = factors[0]
-    for factor in factors[1:]:
-        total = Map(Fn.MUL, (total, factor))
-    return total

@@ -19,7 +19,7 @@ from superopt.repair.record import Repair
 from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

@@ -25,7 +25,7 @@ from superopt.repair.span import folded
 from superopt.repair.span import join
 from superopt.repair.span import span
 from superopt.repair.span import without
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from superopt.errors import NoRepair
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.infinities import Infinities
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Input

@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
+from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import substitute
@@ -171,5 +173,9 @@ def _words(node: Node, depth: int) -> str:
             return f"{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
         case Scan(fn=fn, axis=axis, arg=arg):
             return f"scan_{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
+        case Index(axis=axis):
+            return f"index({axis})"
+        case Size(axis=axis):
+            return f"size({axis})"
         case _:
             return str(getattr(node, "name", "") or f"{type(node).__name__.lower()}")

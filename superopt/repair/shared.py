@@ -18,7 +18,7 @@ from superopt.repair.span import ANY
 from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from superopt.errors import NoRepair
 from superopt.repair.record import words
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

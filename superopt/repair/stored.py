@@ -6,8 +6,8 @@ from typing import Any
 
 from superopt.repair.record import Guard
 from superopt.repair.record import Repair
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import BY_SYMBOL
 from superopt.ugraph.text import parse

@@ -16,9 +16,9 @@ from superopt.report.algebra import combined
 from superopt.report.algebra import fold_name
 from superopt.report.algebra import plain
 from superopt.report.algebra import shared
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack

@@ -23,6 +23,21 @@ STORE = "timings.db"  # of measured times, beside the directories of runs
 _WORK = ".superopt-"
 
 
+def kernel_of(path: Path) -> Path:
+    """The kernel file of the run in directory ``path``; ``path`` itself if it is no directory.
+
+    Raises:
+        UserError: the directory holds no run, or one without a verified kernel.
+    """
+    if not path.is_dir():
+        return path
+    if (record := earlier_run(path)) is None:
+        raise UserError(f"{path}: holds no run of superopt; name a kernel file, or such a run")
+    if not isinstance(name := record.get("kernel"), str):
+        raise UserError(f"{path}: this run has no verified kernel; {path / REPORT} says why")
+    return path / PurePosixPath(name).name
+
+
 def check_directory(directory: Path) -> None:
     """Whether a run may go into ``directory``; nothing is created.
 

@@ -23,8 +23,8 @@ from superopt.rewrite.fuse import Passes
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
 from superopt.spec import Spec
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Place

@@ -32,6 +32,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.parse import parse_as
 from superopt.ugraph.stored import config_from
+from superopt.ugraph.stored import frozen
 from superopt.ugraph.text import digest
 from superopt.verify.readings import is_open
 from superopt.verify.run.checks import Figure
@@ -180,7 +181,7 @@ def _candidate(record: Mapping[str, Any]) -> Candidate:
 
 
 def _verdict(word: str, fields: Mapping[str, Any]) -> Verdict:
-    values = {k: _frozen(v) for k, v in fields.items()}
+    values = {k: frozen(v) for k, v in fields.items()}
     if "log2_bound" in values:
         values["log2_bound"] = float(values["log2_bound"])
     return _VERDICTS[word](**values)
@@ -200,8 +201,3 @@ def _text(value: Any) -> str:
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(_text, values))
-
-
-def _frozen(value: Any) -> Any:
-    """``value`` with tuples for lists."""
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value

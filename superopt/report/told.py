@@ -23,7 +23,7 @@ from superopt.rewrite.rule import HasAxis
 from superopt.rewrite.rule import Rule
 from superopt.rewrite.show import pattern_text
 from superopt.run import Candidate
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store

@@ -18,9 +18,9 @@ from superopt.errors import NoFusion
 from superopt.rewrite.nest import Name
 from superopt.rewrite.nest import around
 from superopt.rewrite.nest import nested
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Listed
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Listed
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split

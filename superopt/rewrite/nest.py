@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from superopt.errors import NoFusion
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Best

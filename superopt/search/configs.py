@@ -21,7 +21,7 @@ from superopt.search.model import operand
 from superopt.search.option import Option
 from superopt.search.option import by_time
 from superopt.search.option import together
-from superopt.search.roles import Place
+from superopt.search.roles import Workload
 from superopt.search.roles import distinct
 from superopt.search.roles import role_options
 from superopt.ugraph.contraction import LEAST
@@ -176,9 +176,9 @@ def options(
         if configs is not None:
             found.append(_again(option, configs, rate, device))
     if len(runs) == 1:
-        place = Place(runs[0], profiles[0], sizes, dtype, device)
+        work = Workload(runs[0], profiles[0], sizes, dtype, device)
         tilings = _tilings(profiles[0], sizes)
-        with_roles = role_options(place, tilings, varied=keep > PER_LAUNCH)
+        with_roles = role_options(work, tilings, varied=keep > PER_LAUNCH)
         found += with_roles
         ladder = [*distinct(o for o in with_roles if o.us < ladder[0].us), *ladder]
     found.sort(key=by_time)

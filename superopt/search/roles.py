@@ -20,6 +20,7 @@ from superopt.search.grouped import grouped_configs
 from superopt.search.model import Launch
 from superopt.search.option import Option
 from superopt.search.option import by_time
+from superopt.search.overlapped import Tiles
 from superopt.search.overlapped import alone
 from superopt.search.overlapped import price
 from superopt.search.overlapped import warps_of
@@ -29,7 +30,7 @@ from superopt.threads.build import SLOTS_LEAST
 from superopt.threads.build import WARPGROUP
 from superopt.threads.build import build
 from superopt.threads.build import consumer_registers
-from superopt.threads.build import of_config
+from superopt.threads.build import has_thread_graph
 from superopt.threads.build import shared_bytes
 from superopt.threads.layouts import WIDEST
 from superopt.ugraph.cost import Counter
@@ -54,8 +55,8 @@ VARIED = 3  # of them, the best, are also tried with other kinds of roles
 
 
 @dataclass(frozen=True)
-class Place:
-    """One launch (with its profile), and what it is priced for."""
+class Workload:
+    """One launch with its profile, and what it is priced for. ``dtype``: of the case."""
 
     run: BlockGraph
     profile: Profile
@@ -72,20 +73,17 @@ def why_none(run: BlockGraph, dtype: str, device: Device) -> str:
     return found if isinstance(found, str) else ""
 
 
-Tiles = tuple[tuple[str, int], ...]
-
-
-def role_options(place: Place, tilings: Iterable[Tiles], varied: bool) -> list[Option]:
+def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list[Option]:
     """The ways with roles, with some of ``tilings``, best by the model first; none where products
     do not bind. ``varied``: as many as are worth measuring; else the best ones alone."""
-    if place.device.arch != ARCH or isinstance(probe := _probe(place.run, place.dtype), str):
+    if work.device.arch != ARCH or isinstance(probe := _probe(work.run, work.dtype), str):
         return []
-    found = sorted(_priced(place, tilings, probe), key=by_time)[: WAYS if varied else BEST]
+    found = sorted(_priced(work, tilings, probe), key=by_time)[: WAYS if varied else BEST]
     made = [
-        _at(place, option, config)
+        _repriced(work, option, config)
         for number, option in enumerate(found)
-        for config in _kinds(place.run, option, varied and number < VARIED)
-        if _legal(place, config)
+        for config in _kinds(work.run, option, varied and number < VARIED)
+        if has_thread_graph(work.run, config, work.dtype)
     ]
     return sorted(made, key=by_time)
 
@@ -108,21 +106,21 @@ def _probe(run: BlockGraph, dtype: str) -> ThreadGraph | str:
         return str(error)
 
 
-def _priced(place: Place, tilings: Iterable[Tiles], probe: ThreadGraph) -> Iterator[Option]:
-    counter = Counter(place.profile, place.sizes, place.dtype)
+def _priced(work: Workload, tilings: Iterable[Tiles], probe: ThreadGraph) -> Iterator[Option]:
+    counter = Counter(work.profile, work.sizes, work.dtype)
     for tiles in tilings:
         tile = dict(tiles)
-        if not _suits(tile, probe, place.sizes):
+        if not _suits(tile, probe, work.sizes):
             continue
-        registers, rows = _registers(probe, tile), place.sizes[probe.rows]
+        registers, rows = _registers(probe, tile), work.sizes[probe.rows]
         for consumers in range(1, CONSUMERS_MOST + 1):
             idle = tile[probe.rows] * (consumers - 1) >= rows > 0
             if idle or registers > consumer_registers(consumers):
                 continue
             cost = counter.cost(Config(whole(tiles, probe.rows, consumers)))
             found = (
-                _option(
-                    place, probe, Config(tiles, 1, 4, slots, consumers=consumers), cost, registers
+                _fitting(
+                    work, probe, Config(tiles, 1, 4, slots, consumers=consumers), cost, registers
                 )
                 for slots in range(SLOTS_MOST, SLOTS_LEAST - 1, -1)
             )
@@ -137,40 +135,32 @@ def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]
     return enough and tile[probe.rows] in ROWS and max(columns) <= WIDEST
 
 
-def _option(
-    place: Place, probe: ThreadGraph, config: Config, cost: Cost, registers: int
+def _fitting(
+    work: Workload, probe: ThreadGraph, config: Config, cost: Cost, registers: int
 ) -> Option | None:
     """``config`` with its price; None if it does not fit, or products do not bind."""
-    graph = build_like(probe, config)
-    shared = shared_bytes(graph, place.dtype) + BARRIERS
-    if shared > place.device.shared_block or not cost.programs:
+    graph = _with_numbers(probe, config)
+    shared = shared_bytes(graph, work.dtype) + BARRIERS
+    if shared > work.device.shared_block or not cost.programs:
         return None
     used = Footprint(shared, registers, registers)
-    option = _at(place, Option(0.0, (), (), (cost,), (used,)), config)
+    option = _repriced(work, Option(0.0, (), (), (cost,), (used,)), config)
     (times,) = option.times
     return None if times["matrix"] < max(times["dram"], times["l2"]) else option
 
 
-def _at(place: Place, option: Option, config: Config) -> Option:
+def _repriced(work: Workload, option: Option, config: Config) -> Option:
     """``option`` with another Config of the same tiles, consumers and slots."""
-    (cost,), device = option.costs, place.device
-    plain = Launch(cost, place.dtype, device).times(warps_of(config), alone(device))
-    times = price(plain, cost, config, place.dtype, place.device)
+    (cost,), device = option.costs, work.device
+    plain = Launch(cost, work.dtype, device).times(warps_of(config), alone(device))
+    times = price(plain, cost, config, work.dtype, work.device)
     return Option(times["total"], (config,), (times,), option.costs, option.uses)
 
 
-def build_like(probe: ThreadGraph, config: Config) -> ThreadGraph:
+def _with_numbers(probe: ThreadGraph, config: Config) -> ThreadGraph:
     """``probe`` with the tiles, consumers and slots of ``config``."""
     pipes = tuple(replace(p, capacity=config.stages) if p.walk else p for p in probe.pipes)
     return replace(probe, config=config, consumers=config.consumers, pipes=pipes)
-
-
-def _legal(place: Place, config: Config) -> bool:
-    try:
-        of_config(place.run, config, place.dtype)
-    except NotEmittable:
-        return False
-    return True
 
 
 def _kinds(run: BlockGraph, option: Option, varied: bool) -> Iterator[Config]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from superopt.device import Device
-from superopt.errors import NotEmittable
+from superopt.threads.build import has_thread_graph
 from superopt.threads.build import of_config
 from superopt.threads.default import in_turn
 from superopt.threads.written import written
@@ -36,7 +36,7 @@ def rescheduled(
         for s in (*_solved(graph, dtype, device, most), plain)
     }
     found = [replace(config, schedule=word) for word in words if word != known]
-    return [one for one in found if _legal(run, one, dtype)]
+    return [one for one in found if has_thread_graph(run, one, dtype)]
 
 
 def _solved(graph: ThreadGraph, dtype: str, device: Device, most: int) -> Iterator[Schedule]:
@@ -45,11 +45,3 @@ def _solved(graph: ThreadGraph, dtype: str, device: Device, most: int) -> Iterat
     except ImportError:
         return
     yield from schedules(graph, dtype, device, most)
-
-
-def _legal(run: BlockGraph, config: Config, dtype: str) -> bool:
-    try:
-        of_config(run, config, dtype)
-    except NotEmittable:
-        return False
-    return True

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from superopt.search.outcome import Built
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.contraction import factors
 from superopt.ugraph.contraction import vectors
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Place

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from superopt.errors import NotEmittable
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.contraction import MatrixProduct
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import tile_axes
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Index

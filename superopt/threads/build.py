@@ -110,6 +110,15 @@ def of_config(block: BlockGraph, config: Config, dtype: str) -> ThreadGraph:
     return graph
 
 
+def has_thread_graph(block: BlockGraph, config: Config, dtype: str) -> bool:
+    """Whether there is a thread graph of ``block`` that ``config`` asks for."""
+    try:
+        of_config(block, config, dtype)
+    except NotEmittable:
+        return False
+    return True
+
+
 def consumer_registers(consumers: int) -> int:
     """Registers that a thread of each of so many consumers gets."""
     spare = (REGISTERS - WARPGROUP * PRODUCER_REGISTERS) // (WARPGROUP * consumers) // 8 * 8

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph

@@ -7,6 +7,7 @@ matrix instruction and the cost counts it as one, so both ask here.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -63,6 +64,11 @@ def factors(term: Node) -> list[Node]:
     return found
 
 
+def product_of(nodes: Iterable[Node]) -> Node:
+    """The product of at least one node, from left to right."""
+    return reduce(lambda a, b: Map(Fn.MUL, (a, b)), nodes)
+
+
 def matrix_product(
     fold: Fn,
     axis: str,
@@ -108,7 +114,9 @@ def matrix_product(
     if not sides.lefts or not sides.rights:
         return None
     left, right, after = _settled(term, sides)
-    return MatrixProduct(_times(left), _times(right), row, column, _times(after) if after else None)
+    return MatrixProduct(
+        product_of(left), product_of(right), row, column, product_of(after) if after else None
+    )
 
 
 @dataclass(frozen=True)
@@ -199,7 +207,3 @@ def operand_dtype(product: MatrixProduct) -> str | None:
 
 def _plain(side: list[Node]) -> bool:
     return len(side) == 1 and isinstance(side[0], Input)
-
-
-def _times(nodes: list[Node]) -> Node:
-    return reduce(lambda a, b: Map(Fn.MUL, (a, b)), nodes)

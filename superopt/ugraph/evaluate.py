@@ -17,11 +17,11 @@ from fractions import Fraction
 from typing import Generic
 
 from superopt.errors import IllTyped
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.domain import A
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.limits import Key
@@ -31,6 +31,7 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scans import in_order
+from superopt.ugraph.scans import roots
 from superopt.ugraph.scans import running
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import rebuild
@@ -98,13 +99,9 @@ def _cleared(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
     return marked if masked(marked) else without
 
 
-def _roots(walk: Walk) -> list[Node]:
-    return [*(c.term for c in walk.carries), *(s.value for s in walk.stores)]
-
-
 def _asked(walk: Walk) -> Iterator[Node]:
     """The conditions of all masks, in order; a conjunction is as many conditions."""
-    for node in topo(_roots(walk)):
+    for node in topo(roots(walk)):
         if isinstance(node, Map) and node.fn is Fn.WHERE:
             yield from _conjuncts(node.args[0])
 
@@ -152,10 +149,10 @@ def masked(walk: Walk) -> frozenset[Node]:
     """The nodes of ``walk`` that are not computed on clear tiles."""
     new = _without(walk)
     kept: set[Node] = set()
-    for root, simpler in zip(_roots(walk), _roots(unmasked(walk)), strict=True):
+    for root, simpler in zip(roots(walk), roots(unmasked(walk)), strict=True):
         if root is simpler:
             kept.update(topo([root]))
-    stack = [root for root in _roots(walk) if root not in kept]
+    stack = [root for root in roots(walk) if root not in kept]
     while stack:
         node = stack.pop()
         if node in kept or isinstance(new[node], bool):
@@ -166,7 +163,7 @@ def masked(walk: Walk) -> frozenset[Node]:
         else:
             kept.add(node)
             stack += children(node)
-    return frozenset(n for n in topo(_roots(walk)) if n not in kept)
+    return frozenset(n for n in topo(roots(walk)) if n not in kept)
 
 
 def _settled(node: Node, new: dict[Node, Condition]) -> bool:
@@ -176,7 +173,7 @@ def _settled(node: Node, new: dict[Node, Condition]) -> bool:
 
 def _without(walk: Walk) -> dict[Node, Condition]:
     """Every node of the walk without the conditions of its ``clear``, which are true."""
-    return without(_roots(walk), walk.clear.conditions if walk.clear else ())
+    return without(roots(walk), walk.clear.conditions if walk.clear else ())
 
 
 def without(roots: Iterable[Node], conditions: Iterable[Node]) -> dict[Node, Condition]:

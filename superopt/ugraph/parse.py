@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from superopt.errors import IllTyped
 from superopt.errors import ParseError
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Listed
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Listed
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store

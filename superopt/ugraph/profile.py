@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from superopt.ugraph.absorbed import Fold
 from superopt.ugraph.absorbed import absorbed
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.contraction import matrix_product
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import masked

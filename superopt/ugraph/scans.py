@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import count
 
 from superopt.errors import NoFusion
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scan

@@ -25,10 +25,10 @@ def config_from(record: Mapping[str, Any]) -> Config:
     """
     tiles = record["tiles"]
     pairs = tiles.items() if isinstance(tiles, Mapping) else tiles
-    rest = {name: _frozen(value) for name, value in record.items() if name != "tiles"}
+    rest = {name: frozen(value) for name, value in record.items() if name != "tiles"}
     return Config(tuple((axis, tile) for axis, tile in pairs), **rest)
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """``value`` with tuples for lists."""
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+    return tuple(frozen(v) for v in value) if isinstance(value, list) else value

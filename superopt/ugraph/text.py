@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from dataclasses import field
 from fractions import Fraction
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid

@@ -9,12 +9,12 @@ exact in floats, too: rounding is monotone.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.contraction import factors
+from superopt.ugraph.contraction import product_of
 from superopt.ugraph.infinities import Infinities
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Const
@@ -77,7 +77,7 @@ def _split(node: Node, carry: Carry, axis: str, known: Infinities) -> tuple[Node
             scales = [f for f in found if axis not in f.axes and _positive(f, known)]
             rest = [f for f in found if f not in scales]
             if scales and rest and set(carry.over) >= {a for s in scales for a in s.axes}:
-                return _product(scales), _product(rest)
+                return product_of(scales), product_of(rest)
         case Map(fn=Fn.WHERE, args=(condition, value, Const() as masked)):
             if masked is Const(carry.fold.unit) and (inner := _split(value, carry, axis, known)):
                 return inner[0], Map(Fn.WHERE, (condition, inner[1], masked))
@@ -88,10 +88,6 @@ def _split(node: Node, carry: Carry, axis: str, known: Infinities) -> tuple[Node
 
 def _positive(node: Node, known: Infinities) -> bool:
     return known.positive(node) and not known.of(node)
-
-
-def _product(nodes: list[Node]) -> Node:
-    return reduce(lambda a, b: Map(Fn.MUL, (a, b)), nodes)
 
 
 def _times(node: Node, scale: Node) -> Node:

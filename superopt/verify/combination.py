@@ -20,7 +20,7 @@ from functools import reduce
 
 from superopt.repair.guard import ZERO
 from superopt.repair.record import words
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map

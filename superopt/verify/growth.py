@@ -17,7 +17,7 @@ from fractions import Fraction
 from superopt.repair.guard import EXTREMA
 from superopt.repair.guard import Regions
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

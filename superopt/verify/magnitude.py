@@ -16,7 +16,7 @@ from superopt.repair.record import states
 from superopt.repair.record import words
 from superopt.repair.span import direction
 from superopt.repair.span import span
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map

@@ -30,6 +30,7 @@ from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
 from superopt.verify.source.order import Seen
 from superopt.verify.source.order import read_order
+from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
@@ -41,6 +42,7 @@ Claim = tuple[str, Verdict]
 LOG2_LIMIT = -60.0
 DESCRIBED = f"{CLAIM}, with descriptors"
 ROLES = "roles compute the spec in every order"
+PLANNED = "every graph of the file is judged"
 ORDER = "text in float64, on hostile inputs"
 NO_SOLVER = "memory safety for all sizes: not proved on this machine, which has no z3"
 
@@ -147,7 +149,10 @@ def judge_file(
     memory = read_symbolic(source, program.name)
     for claim in memory.claims:
         for index in _graphs_of(claim[0], len(graphs)):
-            found[index].append(claim)
+            if index >= len(graphs):  # nothing else has been read of it
+                found[0].append((PLANNED, Refuted((), f"the file dispatches to graph {index}")))
+            else:
+                found[index].append(claim)
     questions = tuple(Question(q.claim, q.smt2, q.answer) for q in memory.queries)
     return FileReading(tuple(map(tuple, found)), questions)
 

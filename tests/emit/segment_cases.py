@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph

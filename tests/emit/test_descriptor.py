@@ -18,10 +18,10 @@ from superopt.emit.module import emit
 from superopt.emit.module import print_graph
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.described import with_descriptors
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from superopt.emit.expression import Expressions
 from superopt.emit.program import Frame
-from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -22,7 +22,7 @@ X, ROW, STATE = Input("x", ("m", "n")), Input("r", ("m",)), State("l", ("m",))
 
 @pytest.fixture
 def scopes():
-    found = Scopes(Frame(BLOCK), ())
+    found = Expressions(Frame(BLOCK), ())
     found.frame.begin("n", "n_first")
     return found
 

@@ -7,7 +7,7 @@ import pytest
 from superopt.merge.recover import inverted
 from superopt.merge.recover import sections
 from superopt.repair.span import POSITIVE
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map

@@ -18,7 +18,7 @@ def written(spec, folder, parts):
     merging = next(splitting(spec.program, "n").mergings())
     program = merging.program if parts is not None else paired(merging.program, merging.along)
     file = folder / "merge.py"
-    file.write_text(merge_text(spec, merging, program, parts, empty=True))
+    file.write_text(merge_text(spec, merging, program, parts, ()))
     (found,) = load(str(file))
     return program, found
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Input

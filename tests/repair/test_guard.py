@@ -5,7 +5,7 @@ from fractions import Fraction
 from superopt.repair.guard import Regions
 from superopt.repair.guard import neutral
 from superopt.repair.guard import regular_form
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Index
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn

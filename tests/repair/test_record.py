@@ -4,6 +4,7 @@ from superopt.repair.record import referred
 from superopt.repair.record import states
 from superopt.repair.record import to_old
 from superopt.repair.record import words
+from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
@@ -30,6 +31,7 @@ def test_old_states_of_some_or_all():
 
 def test_words_are_short():
     assert words(exp(sub(X, S))) == "exp((x - s))"
+    assert words(sub(Index("m"), Size("n"))) == "(index(m) - size(n))"
     assert len(words(mul(exp(sub(X, S)), exp(sub(X, T))), 12)) == 12
 
 

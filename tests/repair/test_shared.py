@@ -15,10 +15,10 @@ from superopt.repair.record import Guard
 from superopt.repair.shared import normal
 from superopt.repair.shared import shared
 from superopt.repair.span import FINITE
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input

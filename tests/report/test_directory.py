@@ -12,6 +12,7 @@ from superopt.report.directory import check_parent
 from superopt.report.directory import claim
 from superopt.report.directory import discard
 from superopt.report.directory import files_of
+from superopt.report.directory import kernel_of
 from superopt.report.directory import publish
 from superopt.report.directory import start_work
 
@@ -113,3 +114,15 @@ def test_a_file_that_was_made_later_goes_with_the_run(tmp_path):
     assert json.loads((tmp_path / FILE).read_text())["files"] == ["a.py", "report.html"]
     finish(tmp_path, "b.py")
     assert tree(tmp_path) == ["b.py", FILE]
+
+
+def test_the_kernel_of_a_run(tmp_path):
+    file = tmp_path / "f.py"
+    assert kernel_of(file) == file  # also if it is not there: who reads it says so
+    with pytest.raises(UserError, match="holds no run of superopt"):
+        kernel_of(tmp_path)
+    (tmp_path / FILE).write_text(json.dumps({"tool": "superopt", "kernel": None}))
+    with pytest.raises(UserError, match=r"no verified kernel; .*report\.md says why"):
+        kernel_of(tmp_path)
+    (tmp_path / FILE).write_text(json.dumps({"tool": "superopt", "kernel": "f.py"}))
+    assert kernel_of(tmp_path) == file

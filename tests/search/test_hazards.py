@@ -8,8 +8,8 @@ from superopt.device import target
 from superopt.search.configs import configs
 from superopt.search.hazards import miscompiled
 from superopt.search.hazards import racing
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop

@@ -12,8 +12,8 @@ from superopt.search.configs import configs
 from superopt.search.footprint import footprint
 from superopt.search.model import Launch
 from superopt.search.model import model
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.cost import launch_cost
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn

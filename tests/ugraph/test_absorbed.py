@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from superopt.ugraph.absorbed import absorbed
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Store

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.cost import BYTES
 from superopt.ugraph.described import aligned
 from superopt.ugraph.described import described
@@ -13,7 +14,6 @@ from superopt.ugraph.described import inner_axes
 from superopt.ugraph.described import with_descriptors
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid

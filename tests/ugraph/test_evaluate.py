@@ -10,13 +10,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from superopt.errors import IllTyped
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.evaluate import evaluate_kernels
 from superopt.ugraph.evaluate import evaluate_launch
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph

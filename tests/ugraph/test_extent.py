@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.extent import extent
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Store

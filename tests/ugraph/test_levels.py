@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from superopt.ugraph.levels import Carry
-from superopt.ugraph.levels import Move
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import State

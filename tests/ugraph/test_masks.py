@@ -11,11 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from superopt.errors import ParseError
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.check import check
 from superopt.ugraph.evaluate import evaluate_launch
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Store

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.check import check
 from superopt.ugraph.evaluate import evaluate_launch
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk

@@ -16,10 +16,10 @@ from superopt.repair.record import Repair
 from superopt.report.algebra import algebra
 from superopt.report.algebra import plain
 from superopt.report.repairs import fusions
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map

@@ -11,8 +11,8 @@ import pytest
 from superopt.loading import load
 from superopt.repair.guard import Regions
 from superopt.report.repairs import fusions
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.scalar import Fn

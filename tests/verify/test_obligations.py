@@ -8,11 +8,11 @@ from superopt.repair.apply import repair
 from superopt.repair.record import Repair
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Loop
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.node import Input

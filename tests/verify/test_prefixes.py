@@ -6,8 +6,8 @@ import pytest
 
 from superopt.repair.guard import Regions
 from superopt.repair.record import Repair
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Move
 from superopt.ugraph.node import Node
 from superopt.verify.prefixes import judge_domain
 from superopt.verify.verdict import Proved

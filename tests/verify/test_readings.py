@@ -99,6 +99,14 @@ def test_a_claim_about_the_whole_file_is_one_about_every_graph():
     assert list(readings._graphs_of("softmax_g1_k0_desc: loads of x in bounds", 3)) == [1]
 
 
+def test_a_graph_that_nobody_judges_is_none_to_dispatch_to():
+    """Its kernels would be in no claim at all."""
+    read = judge_file(TEXT, PROGRAM, GRAPHS[:1])
+    verdict = dict(read.claims[0])[readings.PLANNED]
+    assert isinstance(verdict, Refuted)
+    assert (0, (readings.PLANNED, verdict)) in read.wanting()
+
+
 def test_equal_verdicts_on_one_function_are_told_together():
     same, other = Proved("z3"), Unknown("why")
     claims = [("graph equals spec", same), ("loop limits of n", same), ("f_g0_k0: a", same)]

@@ -1,4 +1,4 @@
-"""Classes of schedules: what makes a difference on a device, one best schedule of each.
+"""A class of schedules: what makes a difference on a device; the best schedule of each class.
 
 Two schedules are of one class if, seen from the first product on, products and the first readers
 of their results come in the same order and in the same distances of steps, and chains fly over the

@@ -6,6 +6,7 @@ Times are in units of ``UNIT`` cycles, rounded up: a solver then sees small numb
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -117,10 +118,10 @@ class Problem:
         return tuple(t.name for t in self.tasks if t.name in found)
 
 
-def _above(tasks: Mapping[str, Task], names: object) -> set[str]:
+def _above(tasks: Mapping[str, Task], names: Iterable[str]) -> set[str]:
     """``names``, and all that they need of the same iteration."""
     found: set[str] = set()
-    todo = list(names)  # type: ignore[call-overload]
+    todo = list(names)
     while todo:
         if (name := todo.pop()) not in found:
             found.add(name)

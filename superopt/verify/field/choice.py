@@ -1,9 +1,9 @@
 """Comparisons, choices and extrema on values of the field reading.
 
 Integers and infinities compare exactly. Equal residues are equal values, and an exact zero
-equals no other value. Any other comparison of data is decided by a coin that knows the pair:
-it falls the same way in the spec and in the kernel, so equality is sound and a difference
-refutes nothing.
+equals no other value. Any other comparison of data, equality too, is decided by a coin that knows
+the pair: it falls the same way in the spec and in the kernel, so equality is sound and a
+difference refutes nothing.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ def compare(tower: Tower, fn: Fn, args: Sequence[FieldArray]) -> FieldArray:
         # Where a rounding takes part, values of different arguments may well be equal.
         stepped = not doubts.isdisjoint(ROUNDINGS)
         below, same, known, guessed = _ordered(tower, a, b, stepped)
-        less, equal, sure = less | (finite & below), equal | (finite & same), known | ~finite
         if fn is Fn.EQ and not stepped:
             guessed = guessed & ~_one_zero(tower, a, b)
+            same = same | (guessed & _even(tower, a, b))
+        less, equal, sure = less | (finite & below), equal | (finite & same), known | ~finite
         if (finite & guessed).any():
             doubts = doubts | {ORDER}
     truth = {Fn.LT: less, Fn.LE: less | equal, Fn.EQ: equal}[fn]
@@ -93,6 +94,17 @@ def _ordered(
         tie = tower.mixed("tie", (low << np.uint64(32)) ^ high) & np.uint64(3) == 0
         same = same | tie
     return (coin ^ (left > right)) & ~same, same, known, ~sure
+
+
+def _even(tower: Tower, x: FieldArray, y: FieldArray) -> Bools:
+    """A coin for each pair: numbers may be equal, though residues of two hardly ever are."""
+    first_a, first_b = promoted(tower, x).levels[0], promoted(tower, y).levels[0]
+    if first_a is None or first_b is None:
+        return np.zeros((1,) * x.tag.ndim, np.bool_)
+    left, right = np.broadcast_arrays(first_a.value, first_b.value)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    found: Bools = tower.mixed("equal", (low << np.uint64(32)) ^ high) & np.uint64(1) == 1
+    return found
 
 
 def _one_zero(tower: Tower, x: FieldArray, y: FieldArray) -> Bools:

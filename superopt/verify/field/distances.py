@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Clear
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk

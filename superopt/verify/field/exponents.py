@@ -121,10 +121,6 @@ class Polynomials:
             case _:
                 return self._drawn(term, f"drawn {term}")
 
-    def is_ranked(self, letter: int) -> bool:
-        """Whether a letter is a value of a list of the best."""
-        return self.terms.all[self._terms[letter]].op == "best"
-
     def _exponential(self, exponent: Exponent, term: int) -> Poly:
         """A deeper exponential: a product of exponentials of atoms."""
         found: Poly = {ONE: Fraction(1)}

@@ -35,6 +35,7 @@ from superopt.verify.source.load import with_fixed
 from superopt.verify.source.load import with_numbers
 from superopt.verify.source.meaning import ROW
 from superopt.verify.source.meaning import TextMeaning
+from superopt.verify.source.reach import unreached
 from superopt.verify.source.tiles import DTYPES
 from superopt.verify.source.trials import ranks_of
 from superopt.verify.source.trials import text_trials
@@ -100,6 +101,8 @@ def read_field(
                 return verdict
             found.append(verdict)
         facts |= dict.fromkeys(said)
+    if (beyond := unreached(text, program, graph, index, first.function)) is not None:
+        return Unknown(beyond)
     return _together(found, list(facts))
 
 

@@ -98,10 +98,18 @@ def _replaced(text: KernelText, found: list[tuple[ast.Constant, int]]) -> Kernel
 
 
 def _distances(text: KernelText) -> list[tuple[ast.Constant, int]]:
-    """None are in helpers that stand for something, nor are the numerals that these are given:
+    return [found for name in text.kernels for found in distances_in(text, name)]
+
+
+def distances_in(text: KernelText, kernel: str) -> list[tuple[ast.Constant, int]]:
+    """The whole numbers in one kernel that may be distances between positions, where they stand.
+
+    None are in helpers that stand for something, nor are the numerals that these are given:
     the digits of a grid are no distances, and with others the helper would be another one."""
-    known = {name for name, kernel in text.kernels.items() if meant(kernel) is not None}
-    nodes = [n for name, k in text.kernels.items() if name not in known for n in ast.walk(k)]
+    known = {name for name, node in text.kernels.items() if meant(node) is not None}
+    if kernel in known:
+        return []
+    nodes = list(ast.walk(text.kernels[kernel]))
     calls = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) in known]
     given = {id(numeral) for call in calls for a in call.args if (numeral := _numeral(a))}
     found = [(n, n.value) for n in nodes if isinstance(n, ast.Constant) and id(n) not in given]
@@ -142,9 +150,3 @@ def closed_form(constant: Constant) -> Decimal:
                 return 1 / Decimal(2).ln()
             case Constant.PI:
                 return +PI
-
-
-def same_function(node: ast.FunctionDef, text: str) -> bool:
-    """Whether a function is, up to layout and comments, the one of ``text``."""
-    (other,) = ast.parse(text).body
-    return ast.dump(node) == ast.dump(other)

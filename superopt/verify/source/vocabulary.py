@@ -16,7 +16,7 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.values import scanned
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
-from superopt.verify.source.lists import Keys
+from superopt.verify.source.keys import Keys
 from superopt.verify.source.memory import Clock
 from superopt.verify.source.memory import Pointer
 from superopt.verify.source.tiles import BOOL
@@ -33,7 +33,6 @@ from superopt.verify.source.tiles import mapped
 from superopt.verify.source.tiles import shapes_together
 from superopt.verify.source.tiles import wrapped
 
-Language = dict[str, Any]
 UFUNC = {Fn.ADD: np.add, Fn.MUL: np.multiply, Fn.MAX: np.maximum, Fn.MIN: np.minimum}
 
 

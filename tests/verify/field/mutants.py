@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from superopt.mutate.graph import OTHER
 from superopt.mutate.graph import changed_nodes
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Const

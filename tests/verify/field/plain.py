@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop

@@ -185,3 +185,16 @@ def test_a_verdict_names_the_factor_whose_sign_is_not_known():
         found = verify_graph(both, plain(both), 0)
         assert isinstance(found, Unknown)
         assert found.why == f"an infinity times {named}, of which no sign is known"
+
+
+def test_numbers_may_be_equal_though_residues_hardly_ever_are():
+    """The value where they are was read as if it did not matter: any number stood for 3."""
+    same = Map(Fn.EQ, (X, Y))
+
+    def chosen(value: int) -> Node:
+        return Reduce(Fn.ADD, "n", Map(Fn.WHERE, (same, num(value), X)))
+
+    spec = program(chosen(3))
+    assert isinstance(verify_graph(spec, plain(spec), 0), Sampled)
+    for other in (chosen(4), Reduce(Fn.ADD, "n", X)):
+        assert not accepted(verify_graph(spec, plain(program(other)), 0))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop

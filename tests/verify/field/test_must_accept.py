@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Move
 from superopt.ugraph.levels import BlockGraph
-from superopt.ugraph.levels import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
-from superopt.ugraph.levels import Move
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store

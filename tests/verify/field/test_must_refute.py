@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store

@@ -10,10 +10,10 @@ import pytest
 
 from superopt.rewrite.fuse import fuse
 from superopt.rewrite.fuse import groupings
-from superopt.ugraph.levels import Carry
+from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Listed
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Listed
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split

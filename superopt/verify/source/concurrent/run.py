@@ -7,6 +7,7 @@ without waiting, so that what every role does at barriers is known to its end in
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from collections.abc import Generator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,10 +26,8 @@ from superopt.verify.source.concurrent.barriers import fresh
 from superopt.verify.source.concurrent.clocks import Agent
 from superopt.verify.source.concurrent.clocks import Moment
 from superopt.verify.source.concurrent.clocks import merge
-from superopt.verify.source.concurrent.shared import View
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.memory import Clock
-from superopt.verify.source.tiles import Tile
 
 Steps = Generator[None, None, Any]  # a role; it stops where it has to wait
 MOST_TURNS = 100_000  # of roles that look whether they can go on
@@ -57,13 +56,12 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Landing:
-    """A copy under way: where its bytes come to be, and at which barrier they are counted."""
+    """A copy under way: at which barrier its bytes are counted, and what puts them there."""
 
     agent: Agent
     barrier: int
     bytes: int
-    view: View
-    value: Tile
+    put: Callable[[], None]
 
 
 class Run:
@@ -214,19 +212,17 @@ class Run:
 
     # Copies.
 
-    def copy(self, number: int, count: int, view: View, value: Tile) -> None:
-        """The role issues a copy of ``count`` bytes into shared memory."""
-        agent = self.issued(f"a copy to {view.allocation.buffer.name}")
-        self._record(Copy(number, count))
-        self.copied.append(view.allocation.meet(agent, view.places, writes=True, plain=False))
-        view.allocation.lose(view.places)
-        self.flying.append(Landing(agent, number, count, view, value))
+    def copy(self, landing: Landing, begun: Moment) -> None:
+        """The role has issued a copy, which began to write at ``begun``."""
+        self._record(Copy(landing.barrier, landing.bytes))
+        self.copied.append(begun)
+        self.flying.append(landing)
         if self.fault is not None:
             self._land()
 
     def _land(self) -> None:
         """The oldest copy arrives."""
         landing = self.flying.pop(0)
-        view, meeting = landing.view, self.meetings[landing.barrier]
-        view.allocation.buffer.store(view.places, landing.value, None)
+        meeting = self.meetings[landing.barrier]
+        landing.put()
         meeting.settle(landing.agent, meeting.barrier.landed(landing.bytes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,13 @@ from superopt.verify.source.cells import broadcast
 from superopt.verify.source.cells import undefined
 from superopt.verify.source.concurrent.clocks import Agent
 from superopt.verify.source.concurrent.clocks import Moment
+from superopt.verify.source.concurrent.run import Landing
+from superopt.verify.source.concurrent.run import Run
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.memory import Buffer
 from superopt.verify.source.tiles import DType
 from superopt.verify.source.tiles import Tile
-
-if TYPE_CHECKING:
-    from superopt.verify.source.concurrent.run import Run
 
 
 @dataclass(frozen=True)
@@ -159,6 +158,18 @@ class View:
     def write(self, agent: Agent, value: Tile, plain: bool) -> None:
         """``agent`` puts a tile there."""
         self.allocation.meet(agent, self.places, writes=True, plain=plain)
+        self.allocation.buffer.store(self.places, value, None)
+
+    def copy_in(self, barrier: int, count: int, value: Tile) -> None:
+        """The role that runs has ``count`` bytes copied here, which ``barrier`` counts."""
+        home = self.allocation
+        agent = home.run.issued(f"a copy to {home.buffer.name}")
+        begun = home.meet(agent, self.places, writes=True, plain=False)
+        home.lose(self.places)
+        home.run.copy(Landing(agent, barrier, count, partial(self.landed, value)), begun)
+
+    def landed(self, value: Tile) -> None:
+        """A copy has put a tile here."""
         self.allocation.buffer.store(self.places, value, None)
 
     def __getattr__(self, name: str) -> Any:

@@ -224,7 +224,7 @@ class Roles:
         if not self._holds(pred):
             return
         self._fits(tensor, view)
-        self.run.copy(barrier.number, tensor.nbytes, view, tensor.load(at))
+        view.copy_in(barrier.number, tensor.nbytes, tensor.load(at))
 
     def copy_out(self, tensor: Described, at: Sequence[Any], view: View) -> None:
         """A tile from shared memory into a tensor, as far as that exists."""

@@ -22,11 +22,11 @@ from superopt.verify.source.symbolic.evaluate import Numbers
 from superopt.verify.source.symbolic.evaluate import number_of
 from superopt.verify.source.symbolic.evaluate import truth_of
 from superopt.verify.source.symbolic.formula import polys
-from superopt.verify.source.symbolic.kernel import Kernel
 from superopt.verify.source.symbolic.launcher import HostReader
 from superopt.verify.source.symbolic.launcher import PlanText
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.runner import Launch
+from superopt.verify.source.symbolic.roles import reader
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.value import Access
 from superopt.verify.source.symbolic.value import Step
@@ -96,7 +96,7 @@ class _Run:
         """One fault for each claim that fails."""
         some = range(self.programs) if self.all else (0, self.programs - 1)
         for pid in some if self.programs else ():
-            kernel = Kernel(
+            kernel = reader(self.text, self.name)(
                 self.text,
                 self.text.kernels[self.name],
                 self.launch.arguments,

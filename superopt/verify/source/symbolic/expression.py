@@ -37,7 +37,7 @@ from superopt.verify.source.symbolic.value import merged
 
 A = TypeVar("A", Whole, Mask, Address)
 B = TypeVar("B", Whole, Mask, Address)
-MODULES = ("tl", "triton", "math", "libdevice")
+MODULES = ("tl", "triton", "math", "libdevice", "mbarrier", "tma")
 
 
 class Expressions:
@@ -185,14 +185,13 @@ class Expressions:
 
     def _logic(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
         if not isinstance(op, ast.BitAnd | ast.BitOr):
-            return Opaque() if isinstance(op, ast.Add | ast.Sub | ast.Mult) else self._refuse(node)
+            if isinstance(op, ast.Add | ast.Sub | ast.Mult):
+                return Opaque()
+            raise self.outside(node)
         one, other, dims = self.along(self.truth(a), self.truth(b))
         join = both if isinstance(op, ast.BitAnd) else either
         formula = join((one.formula, other.formula))
         return Mask(formula, dims, merged(one.steps, other.steps))
-
-    def _refuse(self, node: ast.expr) -> Value:
-        raise self.outside(node)
 
     def _joined(self, op: ast.boolop, masks: list[Mask]) -> Mask:
         join = both if isinstance(op, ast.And) else either

@@ -130,6 +130,7 @@ class Kernel(Vocabulary):
         if first.poly.constant is not None and stop.poly.constant is not None:
             positions = range(first.poly.constant, stop.poly.constant, growth)
             if self.atoms.deriver is None:
+                self.use(merged(first.steps, stop.steps))
                 self._unrolled(name, self._some(positions, body), growth, body)
                 return
         known = set(self.atoms.definitions)
@@ -142,7 +143,7 @@ class Kernel(Vocabulary):
         self._once(name, first, stop, growth, body, placed, carried)
         gap = self.atoms.greatest(stop.poly - first.poly, ZERO)
         count, _ = self.atoms.divided(gap + number(growth - 1), number(growth))
-        for one in {*_changed(body), name}:
+        for one in {*changed(body), name}:
             self._behind(one, before.get(one), carried.get(one), count)
 
     def _behind(self, name: str, before: Value | None, by: Poly | None, count: Poly) -> None:
@@ -179,7 +180,7 @@ class Kernel(Vocabulary):
         """All trips, or the first and the last of many if no number is carried."""
         if len(positions) <= MOST_TRIPS:
             return list(positions)
-        carried = (n for n in _changed(body) if not _set_first(n, body))
+        carried = (n for n in changed(body) if not _set_first(n, body))
         if any(isinstance(self.names.get(n), Whole | Address) for n in carried):
             raise OutsideVocabularyError(f"line {self.line}: a loop of {len(positions)} trips")
         return [*positions[:2], *positions[-2:]]
@@ -198,7 +199,7 @@ class Kernel(Vocabulary):
         """An unknown for each number that was known before the loop and is set in it."""
         return {
             name: self.atoms.free(name)
-            for name in _changed(body)
+            for name in changed(body)
             if isinstance(self.names.get(name), Whole | Address | Mask)
             and not _set_first(name, body)
         }
@@ -252,7 +253,7 @@ class Kernel(Vocabulary):
                 return None
 
 
-def _changed(body: Sequence[ast.stmt]) -> list[str]:
+def changed(body: Sequence[ast.stmt]) -> list[str]:
     """The variables that statements set, in order."""
     found = (n for s in body for n in ast.walk(s) if isinstance(n, ast.Name))
     return list(dict.fromkeys(n.id for n in found if isinstance(n.ctx, ast.Store)))

@@ -35,11 +35,12 @@ from superopt.verify.source.symbolic.launcher import HostReader
 from superopt.verify.source.symbolic.launcher import PlanText
 from superopt.verify.source.symbolic.launcher import largest
 from superopt.verify.source.symbolic.launcher import plans
+from superopt.verify.source.symbolic.names import check_names
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.positive import positives
-from superopt.verify.source.symbolic.roles import DESCRIBED_BY
+from superopt.verify.source.symbolic.roles import CUT
 from superopt.verify.source.symbolic.roles import has_roles
-from superopt.verify.source.symbolic.roles import role_claims
+from superopt.verify.source.symbolic.roles import reader
 from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
@@ -81,6 +82,7 @@ def read_symbolic(source: Path | str, function: str, refute: bool = True) -> Rea
     text = read_text(source, function)
     found = _Claims()
     try:
+        check_names(text)
         rows = plans(text)
     except OutsideVocabularyError as error:
         return Reading(((f"{function}: memory", Unknown(str(error))),), ())
@@ -127,15 +129,16 @@ def _is_width(claim: str) -> bool:
 
 
 class _Claims:
-    """Claims by name, with what is wanting of each."""
+    """Claims by name, with what is wanting of each. ``facts``: what those rest on that come next."""
 
     def __init__(self) -> None:
         self.wanting: dict[str, dict[str, None]] = {}
-        self.by: dict[str, str] = {}
+        self.facts = ASSUMED
+        self.on: dict[str, tuple[str, ...]] = {}
 
-    def add(self, claim: str, wanting: Iterable[str], by: str = BY) -> None:
+    def add(self, claim: str, wanting: Iterable[str]) -> None:
         self.wanting.setdefault(claim, {}).update(dict.fromkeys(wanting))
-        self.by[claim] = by
+        self.on[claim] = self.facts
 
     def claims(self, refuted: Mapping[str, Fault]) -> tuple[Claim, ...]:
         return tuple((c, self._verdict(c, list(w), refuted)) for c, w in self.wanting.items())
@@ -147,7 +150,7 @@ class _Claims:
     def _verdict(self, claim: str, wanting: list[str], refuted: Mapping[str, Fault]) -> Verdict:
         if wanting and claim in refuted:
             return Refuted(refuted[claim].at, refuted[claim].what)
-        return Unknown("; ".join(wanting)) if wanting else Proved(self.by[claim], ASSUMED)
+        return Unknown("; ".join(wanting)) if wanting else Proved(BY, self.on[claim])
 
 
 class _Plan:
@@ -171,17 +174,16 @@ class _Plan:
             self.found.add(name, [str(error)])
             return ()
         for launch in runner.launches:
+            roles = has_roles(self.text, launch.function)
+            self.found.facts = (*ASSUMED, CUT) if roles else ASSUMED
             self._launch(launch)
+        self.found.facts = ASSUMED
         outputs = [t for t in host.tensors.values() if t.kind == "output"]
         missing = [t.name for t in outputs if t.name not in self.stored]
         self.found.add(name, [f"no kernel stores {m}" for m in missing])
         return tuple(host.sizes)
 
     def _launch(self, launch: Launch) -> None:
-        if has_roles(self.text, launch.function):
-            for claim, wanting in role_claims(self.text, launch.function):
-                self.found.add(claim, wanting, DESCRIBED_BY)
-            return
         # Names begin anew with every launch, so that equal functions put equal questions.
         atoms = self.atoms = self.host.copied()
         self._programs(launch)
@@ -195,7 +197,7 @@ class _Plan:
         atoms.assume(pid.atom, at_least(number(MOST_LAUNCHED), launch.programs))
         before = len(atoms.unsure)
         try:
-            kernel = Kernel(
+            kernel = reader(self.text, launch.function)(
                 self.text,
                 self.text.kernels[launch.function],
                 launch.arguments,

@@ -1,83 +1,212 @@
-"""What is claimed of a kernel with roles for all sizes: that it stays within its tensors.
+"""Reads a function that starts roles: each role is called, with what it is given.
 
-Copies and stores by descriptor leave out what lies past an end of the tensor that the descriptor
-describes: the hardware cuts every box (PTX ISA, tensor copies). So they are in bounds if the
-launcher describes whole tensors, as they lie. Plain loads and stores of roles are not read.
+Only accesses of global memory matter here. Tiles in shared memory, barriers and products under way
+are opaque, and the order of roles is that of the text: what each of them touches does not depend on
+it. Roles that differ by one number, 0, 1, ..., are read as one, for any of these numbers, as the
+trips of a loop are.
+
+A store by descriptor is a store of its box as far as that lies within the tensor: the hardware cuts
+every box at the ends of what the descriptor describes (PTX ISA, tensor copies), and the launcher is
+known to describe whole tensors.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
 
+from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic.formula import at_least
+from superopt.verify.source.symbolic.formula import below
+from superopt.verify.source.symbolic.formula import both
+from superopt.verify.source.symbolic.kernel import Kernel
+from superopt.verify.source.symbolic.kernel import changed
+from superopt.verify.source.symbolic.poly import ONE
+from superopt.verify.source.symbolic.poly import ZERO
+from superopt.verify.source.symbolic.poly import number
+from superopt.verify.source.symbolic.value import Address
+from superopt.verify.source.symbolic.value import Descriptor
+from superopt.verify.source.symbolic.value import Mask
+from superopt.verify.source.symbolic.value import Named
+from superopt.verify.source.symbolic.value import Opaque
+from superopt.verify.source.symbolic.value import Value
+from superopt.verify.source.symbolic.value import Whole
+from superopt.verify.source.symbolic.value import merged
 
-DESCRIBED_BY = "descriptors of whole tensors, whose boxes the hardware cuts at their ends"
-OPEN = "not read for all sizes; at those of the concurrent reading it holds"
-DESCRIBING = "_shared_descriptors"
-# How the launcher makes descriptors; in another form, nothing is said of them.
-DESCRIBED = """
-def _shared_descriptors(boxes):
-    found = []
-    for tensor, box, _ in boxes:
-        unit = 16 // tensor.element_size()
-        steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
-        steps[-1] = 1
-        layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
-        found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
-    return found
-"""
-OF_MEMORY = ("load", "store")
-LANGUAGE = ("gl", "tl")
+CUT = "boxes are cut at the ends of what a descriptor describes"
+OPAQUE = {
+    *("tl.BlockedLayout", "tl.DotOperandLayout", "tl.NVMMADistributedLayout", "tl.SliceLayout"),
+    *("mbarrier.MBarrierLayout", "mbarrier.arrive", "mbarrier.expect", "mbarrier.init"),
+    *("mbarrier.wait", "tl.allocate_shared_memory", "tl.convert_layout", "tma.store_wait"),
+    *("fence_async_shared", "warpgroup_mma", "warpgroup_mma_wait"),
+}
+OF_TILES = (".index", ".load", ".store")  # of tiles in shared memory
+Started = tuple[str, tuple[Value, ...]]  # a role and its arguments
+
+
+def reader(text: KernelText, function: str) -> type[Kernel]:
+    """What reads ``function``."""
+    return Roles if has_roles(text, function) else Kernel
 
 
 def has_roles(text: KernelText, function: str) -> bool:
-    """Whether ``function`` starts roles."""
+    """Whether ``function`` may start roles."""
     decorators = text.kernels[function].decorator_list
     return any(ast.unparse(d) == "gluon.jit" for d in decorators)
 
 
-def role_claims(text: KernelText, function: str) -> Iterator[tuple[str, list[str]]]:
-    """Claims about ``function``, which has roles, each with what is wanting of it."""
-    lines = [at for name in _all(text, function) for at in _plain(text, name)]
-    plain = [f"line {at}: an access without descriptor" for at in sorted(lines)]
-    known = [] if _describes(text) else [f"{DESCRIBING} is not known in this form"]
-    yield f"{function}: copies and stores in bounds", [*known, *plain]
-    yield f"{function}: every element is stored once", [OPEN]
+class Roles(Kernel):
+    """The reading of a function that starts roles, and of these."""
+
+    def read(self) -> Kernel:
+        """Reads the whole body. Raises OutsideVocabularyError."""
+        self.block(_plain(self.function).body)
+        return self
+
+    def value(self, node: ast.expr) -> Value:
+        """What an expression stands for. Raises OutsideVocabularyError."""
+        match node:
+            case ast.Attribute(attr="nbytes"):
+                return Opaque()
+            case _:
+                return super().value(node)
+
+    def call(
+        self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        """What a call returns; loads and stores are kept."""
+        match name, arguments:
+            case "tl.warp_specialize", [tuple() as roles, *_]:
+                self._start([_started(self.outside(node), role) for role in roles])
+            case "tma.async_copy_global_to_shared", [Descriptor() as source, tuple() as at, _, _]:
+                self._copied(source.tensor, at)
+            case "tma.async_copy_shared_to_global", [Descriptor() as target, tuple() as at, _]:
+                self._stored(target, at)
+            case _ if name in OPAQUE or (name in OF_TILES and arguments[0] == Opaque()):
+                return Opaque()
+            case _:
+                return super().call(node, name, arguments, keywords)
+        return Named(name)
+
+    # Roles.
+
+    def _start(self, roles: list[Started]) -> None:
+        """Reads roles, those that differ by their number together."""
+        while roles:
+            place, count = _alike(roles) if self.atoms.deriver is not None else (0, 1)
+            (name, arguments), roles = roles[0], roles[count:]
+            if count == 1:
+                self._role(name, arguments)
+                continue
+            which = self.atoms.free(f"{name}_number")
+            assert which.atom is not None
+            inside = (at_least(which, ZERO), below(which, number(count)))
+            self.atoms.assume(which.atom, *inside)
+            self.path += inside
+            self.trips.append(which.atom)
+            self._role(name, (*arguments[:place], Whole(which), *arguments[place + 1 :]))
+            self.trips.pop()
+            del self.path[-len(inside) :]
+
+    def _role(self, name: str, arguments: tuple[Value, ...]) -> None:
+        if name not in self.text.kernels:
+            raise OutsideVocabularyError(f"line {self.line}: role {name}")
+        function = _plain(self.text.kernels[name])
+        parameters = function.args.args
+        if len(parameters) != len(arguments):
+            raise OutsideVocabularyError(f"line {self.line}: {name} with {len(arguments)} values")
+        names, ranges = self.names, self.ranges
+        self.names, self.ranges = {}, {}
+        for parameter, given in zip(parameters, arguments, strict=True):
+            kind = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+            if isinstance(given, Whole) and not given.bits and kind != "tl.constexpr":
+                given = replace(given, bits=32)
+            self.names[parameter.arg] = given
+        self.block(function.body)
+        self.names, self.ranges = names, ranges
+
+    # Loops whose number of trips is no matter of memory.
+
+    def _loop(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> None:
+        if not any(isinstance(self.value(a), Opaque) for a in call.args):
+            super()._loop(name, call, body)
+            return
+        before = len(self.accesses)
+        self.names |= dict.fromkeys((name, *changed(body)), Opaque())
+        self.block(body)
+        if len(self.accesses) > before:
+            raise OutsideVocabularyError(f"line {self.line}: memory in a loop of unknown length")
+        self.names |= dict.fromkeys((name, *changed(body)), Opaque())
+
+    # Memory.
+
+    def _stored(self, target: Descriptor, at: tuple[Value, ...]) -> None:
+        """A box that hardware stores, up to the ends of the tensor."""
+        tensor = target.tensor
+        self._copied(tensor, at)
+        first = [v for v in at if isinstance(v, Whole) and not any(v.dims)]
+        if not len(first) == len(target.box) == len(tensor.shape) or not tensor.plain:
+            raise OutsideVocabularyError(f"line {self.line}: a box of {tensor.name}")
+        offset, inside, dims = ZERO, [], []
+        for axis, (begin, extent) in enumerate(zip(first, target.box, strict=True)):
+            lane = ZERO
+            if extent != ONE:
+                lane = self.atoms.free(f"{tensor.name}_box_{axis}", upper=(extent,))
+            position = begin.poly + lane
+            inside += [at_least(position, ZERO), below(position, tensor.shape[axis])]
+            offset += position * tensor.strides[axis]
+            dims.append(lane.atom)
+        steps = merged(*(v.steps for v in first))
+        whole = Mask(both(inside), tuple(dims), steps)
+        self._access(True, Address(tensor, offset, tuple(dims), steps), whole)
 
 
-def _all(text: KernelText, function: str) -> dict[str, None]:
-    """``function`` and all that it names, as far as it is of the file: roles and helpers."""
-    found: dict[str, None] = {}
-    left = [function]
-    while left:
-        name = left.pop()
-        if name in found:
-            continue
-        found[name] = None
-        names = [n.id for n in ast.walk(text.kernels[name]) if isinstance(n, ast.Name)]
-        left += [n for n in names if n in text.kernels]
+def _started(refusal: OutsideVocabularyError, role: Value) -> Started:
+    match role:
+        case (Named(text=name), tuple() as arguments):
+            return name, arguments
+        case _:
+            raise refusal
+
+
+def _alike(roles: Sequence[Started]) -> tuple[int, int]:
+    """How many roles from the first on are the same but for one argument, which counts them from
+    0, and the place of that."""
+    (name, first), *others = roles
+    place, count = 0, 1
+    for other, arguments in others:
+        if other != name or len(arguments) != len(first):
+            break
+        differ = [i for i, a in enumerate(first) if a != arguments[i]]
+        if len(differ) != 1 or (count > 1 and differ != [place]):
+            break
+        (at,) = differ
+        if first[at] != Whole(ZERO) or arguments[at] != Whole(number(count)):
+            break
+        place, count = at, count + 1
+    return place, count
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """The function without layouts, in the words that plain functions have."""
+    found = _Plain().visit(deepcopy(function))
+    assert isinstance(found, ast.FunctionDef)
     return found
 
 
-def _plain(text: KernelText, function: str) -> Iterator[int]:
-    """The lines of accesses that are not made by descriptor."""
-    for node in ast.walk(text.kernels[function]):
-        match node:
-            case ast.Attribute(value=ast.Name(id=module), attr=name) if module in LANGUAGE:
-                if name in OF_MEMORY or "atomic" in name or "asm" in name:
-                    yield node.lineno
-            case _:
-                continue
+class _Plain(ast.NodeTransformer):
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name("tl" if node.id == "gl" else node.id, node.ctx), node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.keywords = [k for k in node.keywords if k.arg not in ("layout", "assert_trivial")]
+        return self.generic_visit(node)
 
-def _describes(text: KernelText) -> bool:
-    """Whether descriptors are made as it is known that they describe whole tensors."""
-    printed = text.functions.get(DESCRIBING)
-    if printed is None:
-        return False
-    (wanted,) = ast.parse(DESCRIBED).body
-    assert isinstance(wanted, ast.FunctionDef)
-    body = printed.body[1:] if ast.get_docstring(printed) is not None else printed.body
-    same = ast.unparse(ast.Module(body, [])) == ast.unparse(ast.Module(wanted.body, []))
-    return same and ast.unparse(printed.args) == ast.unparse(wanted.args)
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return node
+        made = ast.Assign([node.target], node.value)
+        return self.generic_visit(ast.copy_location(made, node))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic import descriptors
 from superopt.verify.source.symbolic import guards
 from superopt.verify.source.symbolic.formula import FALSE
 from superopt.verify.source.symbolic.formula import TRUE
@@ -123,11 +124,11 @@ class Runner:
         """Both, each with what was known before; what only one of them makes is not known after."""
         condition = self._value(test)
         before, names = len(self.launches), dict(self.names)
-        if isinstance(condition, Mask):
+        if isinstance(condition, Mask) and not truths(condition.formula):
             self.path.append(condition.formula)
             self._block(body)
             self.path.pop()
-        elif isinstance(condition, tuple):  # descriptors, or none: either arm launches
+        elif isinstance(condition, Mask | tuple):  # roles or none, descriptors or none
             self._block(body)
         else:
             raise OutsideVocabularyError(f"launcher: if {ast.unparse(test)}")
@@ -186,7 +187,7 @@ class Runner:
     def _passed(self, value: Value, kind: str) -> Value:
         if not isinstance(value, Whole):
             return value
-        return Whole(value.poly, {"tl.constexpr": 0, "tl.int64": 64}.get(kind, 32))
+        return Whole(value.poly, {"tl.constexpr": 0, "gl.constexpr": 0, "tl.int64": 64}.get(kind, 32))
 
     # Expressions.
 
@@ -274,6 +275,10 @@ class Runner:
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
             case "_descriptors", [_, *boxes]:
                 return tuple(map(_described, boxes))
+            case "_shared_descriptors", [tuple() as boxes]:
+                if not descriptors.whole(self.text):
+                    raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
+                return tuple(map(_described, boxes))
             case "int", [Whole() as value]:
                 return value
             case _, [Whole(poly=index)] if name.endswith(".stride"):
@@ -301,7 +306,7 @@ class Runner:
 
 def _described(box: Value) -> Value:
     match box:
-        case (Address(tensor=tensor), _):
-            return Descriptor(tensor)
+        case (Address(tensor=tensor), tuple() as extents, *_):
+            return Descriptor(tensor, tuple(e.poly for e in extents if isinstance(e, Whole)))
         case _:
             raise OutsideVocabularyError(f"launcher: descriptor {box}")

@@ -72,9 +72,13 @@ class Named:
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A tensor that is copied box by box, by hardware that knows its shape."""
+    """A tensor that is copied box by box, by hardware that knows its shape.
+
+    ``box``: how many positions one copy has along each axis.
+    """
 
     tensor: Tensor
+    box: tuple[Poly, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from superopt.verify.source.symbolic.expression import Expressions
 from superopt.verify.source.symbolic.formula import TRUE
 from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.formula import at_least
+from superopt.verify.source.symbolic.memory import touches
 from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import Poly
 from superopt.verify.source.symbolic.poly import number
@@ -103,9 +104,7 @@ class Vocabulary(Expressions):
 
     def _helper(self, node: ast.Call, name: str) -> Value:
         """A helper of the file, which may only compute."""
-        calls = (n for n in ast.walk(self.text.kernels[name]) if isinstance(n, ast.Call))
-        called = {ast.unparse(n.func) for n in calls}
-        if called & {"tl.load", "tl.store", "tl.atomic_add"}:
+        if touches(self.text, name):
             raise self.outside(node)
         return Opaque()
 

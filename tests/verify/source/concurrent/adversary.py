@@ -41,8 +41,8 @@ class Chance(Run):
         if what.startswith("deadlock") or "once too often" in what:
             raise FaultError(what)
 
-    def copy(self, number, count, view, value):
-        super().copy(number, count, view, value)
+    def copy(self, landing, begun):
+        super().copy(landing, begun)
         self.draw.shuffle(self.flying)
 
     def wait(self, number, parity):
@@ -71,11 +71,6 @@ class Chance(Run):
     def _state(self):
         phases = sum(m.barrier.phase for m in self.meetings)
         return sum(map(len, self.events)), self.agents, phases, len(self.flying)
-
-    def _land(self):
-        landing = self.flying[0]
-        super()._land()
-        landing.view.store_both(landing.value)
 
     def happen(self, agent):
         self.late.pop(agent.number, lambda: None)()
@@ -118,7 +113,8 @@ class ChanceView(View):
         else:
             engines.store(self.places, value, None)
 
-    def store_both(self, value):
+    def landed(self, value):
+        super().landed(value)
         self.allocation.plain.store(self.places, value, None)
 
 
