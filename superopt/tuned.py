@@ -16,7 +16,7 @@ from superopt.run import best
 from superopt.search.configs import options
 from superopt.search.configs import spread
 from superopt.search.dependent import dependent_choices
-from superopt.search.schedules import rescheduled
+from superopt.search.schedules import further_schedules
 from superopt.tune.outcome import Measured
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import Machine
@@ -79,7 +79,7 @@ def _scheduled(candidate: Candidate, case: Case, device: Device) -> tuple[Point,
             continue
         left -= 1
         run, config = launches(candidate.graph)[number], point.launches[number]
-        for one in rescheduled(run, config, case.storage, device):
+        for one in further_schedules(run, config, case.storage, device):
             chosen = (*point.launches[:number], one, *point.launches[number + 1 :])
             found.append(Point(chosen, point.model_us))
     return tuple(found)

@@ -22,10 +22,10 @@ ONE, MINUS = Const(Fraction(1)), Const(Fraction(-1))
 
 def gathered(term: Node) -> Node:
     """``term``, with every addend beside a sum that is a multiple of its axis's size inside it."""
-    return transform([term], _one)[term]
+    return transform([term], _gathered_at)[term]
 
 
-def _one(node: Node) -> Node:
+def _gathered_at(node: Node) -> Node:
     if not isinstance(node, Map) or node.fn not in (Fn.ADD, Fn.SUB):
         return node
     addends = _addends(node)

@@ -22,7 +22,7 @@ from superopt.ugraph.threads import ThreadGraph
 MOST = 4  # that a solver finds
 
 
-def rescheduled(
+def further_schedules(
     run: BlockGraph, config: Config, dtype: str, device: Device, most: int = MOST
 ) -> list[Config]:
     """``config`` with other schedules than the one that needs no search; those of the solver come

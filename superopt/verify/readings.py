@@ -30,7 +30,6 @@ from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
 from superopt.verify.source.order import Seen
 from superopt.verify.source.order import read_order
-from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
@@ -150,7 +149,8 @@ def judge_file(
     for claim in memory.claims:
         for index in _graphs_of(claim[0], len(graphs)):
             if index >= len(graphs):  # nothing else has been read of it
-                found[0].append((PLANNED, Refuted((), f"the file dispatches to graph {index}")))
+                other = (PLANNED, Unknown(f"the file dispatches to graph {index}, too"))
+                found[0] += [other] if other not in found[0] else []
             else:
                 found[index].append(claim)
     questions = tuple(Question(q.claim, q.smt2, q.answer) for q in memory.queries)

@@ -28,7 +28,7 @@ def test_a_value_gets_a_name_that_nobody_reads():
 def test_what_is_done_again_is_compared():
     same = "m = tl.maximum(m, max_3, propagate_nan=tl.PropagateNan.ALL)"
     (text,) = tries("decode", 0, same, f"{same}; again")[AGAIN]
-    assert f'{same}; m = tl.where(({same[4:]}) == m, m, m - m + 8 * 8)' in text
+    assert f"{same}; m = tl.where(({same[4:]}) == m, m, m - m + 8 * 8)" in text
 
 
 def test_every_launch_of_the_plan_is_tried():

@@ -12,7 +12,7 @@ from superopt.search.configs import ladders
 from superopt.search.configs import options
 from superopt.search.model import model
 from superopt.search.roles import why_none
-from superopt.search.schedules import rescheduled
+from superopt.search.schedules import further_schedules
 from superopt.threads.build import of_config
 from superopt.ugraph.levels import Config
 from superopt.ugraph.masks import cleared
@@ -102,7 +102,7 @@ def test_further_schedules_are_legal_and_differ():
     graph = samples.online_attention()
     (block,) = graph.kernels
     chosen = roles(graph, WIDE)[0].configs[0]
-    found = rescheduled(block, chosen, "bf16", H200, 2)
+    found = further_schedules(block, chosen, "bf16", H200, 2)
     assert len({c.schedule for c in found}) == len(found) >= 2
     for one in found:
         assert one.kind.startswith("s")

@@ -29,7 +29,7 @@ from superopt.verify.field import primes
 from superopt.verify.field.alike import Form
 from superopt.verify.field.alike import form
 from superopt.verify.field.atoms import analysed
-from superopt.verify.field.choices import choices
+from superopt.verify.field.coins import coins_at_once
 from superopt.verify.field.degree import Degrees
 from superopt.verify.field.exponents import Exponent
 from superopt.verify.field.exponents import Polynomials
@@ -68,7 +68,8 @@ class RoundBound:
     ``degree``: of the cleared difference, exponentials of atoms included. ``height``: binary
     logarithm of the sum of its coefficients. ``roots``: distinct square roots of data in one
     element. ``coins``: choices by the sign or order of data that must fall one way at once
-    (``choices.py``; a root of a square is one). ``levels``: primes needed in a chain.
+    (``coins.py``; a root of a square is one). ``levels``: primes needed in a chain.
+    ``signs``: those of the data of which every outcome counts.
     """
 
     degree: int
@@ -77,13 +78,16 @@ class RoundBound:
     coins: int
     levels: int
     facts: tuple[str, ...] = ()
+    signs: int = 0
 
     @property
     def log2_miss(self) -> float:
         """Binary logarithm of the chance that one round misses."""
         smallest = primes.LOW >> (self.levels - 1)
         # Clearing k roots multiplies the degree by 2^k; that all are known has chance 2^-k a level.
-        vanish = self.degree * 2.0 ** (self.roots * (self.levels + 1)) / smallest
+        # Each outcome of signs has a polynomial of its own that may vanish.
+        outcomes = self.roots * (self.levels + 1) + self.signs
+        vanish = self.degree * 2.0 ** min(outcomes, 1000) / smallest
         divisors = int(self.height / log2(smallest))
         miss = vanish + divisors / primes.POOL[self.levels]
         if miss >= 1:
@@ -159,6 +163,7 @@ def round_bound(
         max(b.coins for b in found),
         max(b.levels for b in found),
         tuple(facts),
+        max(b.signs for b in found),
     )
 
 
@@ -195,13 +200,14 @@ def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> Roun
         drawn_so = [x for x in cone if terms.moves(x)]
         degree += degrees.shapes([terms.all[x].args for x in drawn_so])
     roots += powers(terms, cone, logs)
-    coins += choices(polys, cone, (a, b))
+    at_once, outcomes = coins_at_once(polys, cone, (a, b))
+    coins += at_once
     coins += ceil(orders(different(polys, candidates(terms, cone))))
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(nested)
     facts = _facts(ops, roots, terms.equivariant)
-    return RoundBound(degree, height + coefficients, roots, coins, levels, facts)
+    return RoundBound(degree, height + coefficients, roots, coins, levels, facts, outcomes)
 
 
 def _drawn_from(terms: Terms, cone: list[int], logs: frozenset[int]) -> list[int]:

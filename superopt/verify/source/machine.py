@@ -71,7 +71,7 @@ class Machine:
         self.host = Host(cells, self.clock)
         self.language = Vocabulary(cells, self.clock)
         self.names = self._namespace()
-        exec(self._code(), self.names)  # the text that ships is what is read
+        self._execute()
         for name, node in text.functions.items():
             if (meaning := meant_by_launcher(node)) is not None:
                 self.names[name] = functools.partial(meaning, cells)
@@ -79,6 +79,17 @@ class Machine:
         for name in text.constants:
             if name in known:
                 self.names[name] = Constexpr(real(cells, known[name]))
+
+    def _execute(self) -> None:
+        """The text that ships is what is read. Raises OutsideVocabularyError."""
+        code = self._code()
+        try:
+            exec(code, self.names)
+        except SuperoptError:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}{self._line(error)}"
+            raise OutsideVocabularyError(said) from error
 
     def _code(self) -> CodeType:
         return executable(self.text)

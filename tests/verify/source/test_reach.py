@@ -30,7 +30,7 @@ def test_no_text_of_ours_has_one(name):
     [
         ("softmax", "n_at = n_first + n_lane", "n_at = (n_first + n_lane) & 4095"),
         ("softmax", "(n_at < n_size)", "(n_at < min(n_size, 50000))"),
-        ("softmax", "\n    if plan is", "\n    if m_size == 4096:\n        x = out\n    if plan is"),
+        ("softmax", "\n    if plan", "\n    if m_size == 4096:\n        x = out\n    if plan"),
         ("softmax", "if programs > 0:", "if programs > 0 and n_size < 3000:"),
         ("window", "m_at = m_first + m_lane", "m_at = (m_first + m_lane) % 1000"),
     ],
@@ -50,3 +50,12 @@ def test_a_text_with_one_is_not_accepted():
     verdict = read_field(changed, printed.program, printed.graphs[0])
     assert isinstance(verdict, Unknown)
     assert "4095" in verdict.why
+
+
+@pytest.mark.parametrize("line", ["import nowhere", "tl.where = elsewhere", "1 / 0"])
+def test_a_file_that_cannot_be_loaded_is_refused_and_not_a_crash(line):
+    printed = CASES["softmax"]()
+    text = read_text(f"{printed.text()}\n\n{line}\n")
+    verdict = read_field(text, printed.program, printed.graphs[0])
+    assert isinstance(verdict, Unknown)
+    assert "(line" in verdict.why

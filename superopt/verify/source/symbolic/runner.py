@@ -187,7 +187,8 @@ class Runner:
     def _passed(self, value: Value, kind: str) -> Value:
         if not isinstance(value, Whole):
             return value
-        return Whole(value.poly, {"tl.constexpr": 0, "gl.constexpr": 0, "tl.int64": 64}.get(kind, 32))
+        of_language = kind.removeprefix("gl.").removeprefix("tl.")  # Gluon's are the same
+        return Whole(value.poly, {"constexpr": 0, "int64": 64}.get(of_language, 32))
 
     # Expressions.
 

@@ -16,7 +16,9 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
-from superopt.verify.field.choices import choices
+from superopt.verify.field.bound import NEVER
+from superopt.verify.field.bound import RoundBound
+from superopt.verify.field.coins import coins_at_once
 from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.graphs import verify_graph
 from superopt.verify.field.terms import Term
@@ -47,12 +49,15 @@ class Board:
         return self.terms.map(Fn.ABS, (x,), False)
 
     def needed(self, left: int, right: int) -> int:
+        return self.outcomes(left, right)[0]
+
+    def outcomes(self, left: int, right: int) -> tuple[int, int]:
         cone, stack = set[int](), [left, right]
         while stack:
             top = stack.pop()
             cone.add(top)
             stack += self.terms.all[top].args
-        return choices(Polynomials(self.terms, {}), sorted(cone), (left, right))
+        return coins_at_once(Polynomials(self.terms, {}), sorted(cone), (left, right))
 
 
 def test_a_sum_needs_the_choices_of_one_term():
@@ -64,6 +69,21 @@ def test_a_sum_needs_the_choices_of_one_term():
     assert t.needed(total, t.a) == 1
     assert t.needed(t.terms.mul(sizes[0], sizes[1]), t.a) == 2
     assert t.needed(t.terms.mul(sizes[0], sizes[0]), sizes[1]) == 1
+
+
+def test_every_outcome_of_signs_may_vanish_by_chance():
+    t = Board()
+    sizes = [t.size(x) for x in t.letters[:3]]
+    total = t.terms.add(sizes[0], t.terms.add(sizes[1], sizes[2]))
+    assert t.outcomes(total, t.a) == (1, 3)
+    assert t.outcomes(sizes[0], t.a) == (1, 0)  # one coin, one outcome
+    below = t.terms.map(Fn.LT, (t.a, t.b), False)
+    drawn = t.terms.map(Fn.WHERE, (below, t.c, t.d), False)
+    assert t.outcomes(t.terms.add(drawn, sizes[0]), t.a) == (1, 1)
+    few, many = (RoundBound(4, 0.0, 0, 1, 1, (), signs) for signs in (3, 30))
+    assert few.log2_miss < -0.99
+    assert many.log2_miss == 0.0
+    assert many.rounds(-60) == NEVER
 
 
 def test_what_is_compared_and_what_is_chosen_are_needed_together():

@@ -32,21 +32,26 @@ def undecided(terms: Terms, x: int) -> bool:
     return not all(terms.number(a) is not None or terms.is_place(a) for a in t.args)
 
 
-def choices(polys: Polynomials, cone: Sequence[int], sides: Sequence[int]) -> int:
+def coins_at_once(polys: Polynomials, cone: Sequence[int], sides: Sequence[int]) -> tuple[int, int]:
     """How many coins the difference of ``sides`` may need at once; ``cone`` is all below them.
 
     All of them, unless every coin is fair given the others and stands in sums, products and
     choices alone: what is divided by, or drawn, may be unknown for some outcomes.
+
+    And of how many signs the outcomes count: one polynomial in the data for each of them, each of
+    which may vanish by chance. With all coins needed one outcome counts. Comparisons are drawn
+    whatever the data are, so they bring no further polynomials.
     """
     terms = polys.terms
     coins = [x for x in cone if undecided(terms, x)]
     hidden = terms.equivariant or any(terms.all[x].op in HIDING for x in cone)
     if len(coins) < 2 or hidden:
-        return len(coins)
+        return len(coins), 0
     degrees = _degrees(terms, cone, coins)
     if degrees is None or not _independent(polys, coins):
-        return len(coins)
-    return max(degrees[x] for x in sides)
+        return len(coins), 0
+    signs = sum(terms.all[x].op == "abs" for x in coins)
+    return max(degrees[x] for x in sides), signs
 
 
 def _degrees(terms: Terms, cone: Sequence[int], coins: Sequence[int]) -> dict[int, int] | None:
