@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from itertools import chain
 from itertools import count
 
 from superopt.errors import NoFusion
@@ -202,7 +203,8 @@ class Splitting:
         params = (*(r.as_input() for r in results), *self.program.params)
         used = tuple(p for p in params if p in read)
         taken = {a for n in read for a in n.axes} | {p.name for p in used}
-        name = next(n for n in ("p", f"{self.axis}_part") if n not in taken)
+        longer = (f"{self.axis}_part{'_' * i}" for i in count())
+        name = next(n for n in chain(("p",), longer) if n not in taken)
         merged = Program(f"merge_{self.program.name}", used, stores)
         return Merging(
             self.axis,

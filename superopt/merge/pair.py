@@ -30,21 +30,22 @@ def paired(program: Program, axis: str) -> Program:
     The parameters of the first part come first.
     """
     at: list[dict[Node, Node]] = [{}, {}]
+    taken = frozenset(n.name for n in (*program.params, *program.outputs))
     for node in topo(s.value for s in program.outputs):
         for end in range(2):
-            at[end][node] = _at(node, axis, at, end)
+            at[end][node] = _at(node, axis, at, end, taken)
     outputs = tuple(Store(s.name, s.order, s.dtype, tidy(at[0][s.value])) for s in program.outputs)
     parts = [p for p in program.params if isinstance(p, Input) and axis in p.order]
     rest = [p for p in program.params if p not in parts]
-    params = (*(_end(p, axis, end) for end in range(2) for p in parts), *rest)
+    params = (*(_end(p, axis, end, taken) for end in range(2) for p in parts), *rest)
     return Program(f"{program.name}_pair", params, outputs, program.fixed)
 
 
-def _at(node: Node, axis: str, at: list[dict[Node, Node]], end: int) -> Node:
+def _at(node: Node, axis: str, at: list[dict[Node, Node]], end: int, taken: frozenset[str]) -> Node:
     """``node`` in part ``end``; its arguments are known in both."""
     match node:
         case Input(order=order) if axis in order:
-            return _end(node, axis, end)
+            return _end(node, axis, end, taken)
         case Index(axis=over) if over == axis:
             return Const(Fraction(end))
         case Size(axis=over) if over == axis:
@@ -57,10 +58,12 @@ def _at(node: Node, axis: str, at: list[dict[Node, Node]], end: int) -> Node:
             return rebuild(node, tuple(at[end][c] for c in children(node)))
 
 
-def _end(tensor: Input, axis: str, end: int) -> Input | Scalar:
-    """Of one part; a number of positions is then a number."""
+def _end(tensor: Input, axis: str, end: int, taken: frozenset[str]) -> Input | Scalar:
+    """Of one part; a number of positions is then a number. Its name is none of ``taken``."""
     order = tuple(a for a in tensor.order if a != axis)
     name = f"{tensor.name}_{ENDS[end]}"
+    while name in taken:
+        name += "_"
     if not order and tensor.kind is Kind.INT:
         return Scalar(name, "int32")
     return Input(name, order, tensor.dtype)

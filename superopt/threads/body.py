@@ -51,6 +51,11 @@ class Products:
         that come after the sum are multiplied behind it."""
         return transform(roots, self._change)
 
+    @property
+    def any(self) -> bool:
+        """Whether there was one."""
+        return bool(self._known)
+
     def of(self, node: Node) -> MatrixProduct | None:
         """The product that ``node`` is."""
         return self._known.get(node)

@@ -80,6 +80,7 @@ def build(
     found = instructions(walk, products)
     rows = _rows(block, found, products, config)
     _check(found, products, config, dtype)
+    _check_stores(block)
     if not 1 <= consumers <= CONSUMERS_MOST:
         raise NotEmittable(f"{consumers} consumers; a program has 1 to {CONSUMERS_MOST}")
     pipes = _pipes(block, walk, found, products, capacity, rows)
@@ -170,6 +171,15 @@ def _rows(block: BlockGraph, instrs: tuple[Instr, ...], products: Products, conf
             f"a consumer has {config.tile[rows]} positions of {rows!r}, no multiple of {ROWS}"
         )
     return rows
+
+
+def _check_stores(block: BlockGraph) -> None:
+    """What is stored is computed without products, which are instructions of walks alone."""
+    for store in block.stores:
+        products = Products(block)
+        products.apart([store.value])
+        if products.any:
+            raise NotEmittable(f"a product of matrices behind the walk, in store {store.name!r}")
 
 
 def _check(instrs: tuple[Instr, ...], products: Products, config: Config, dtype: str) -> None:

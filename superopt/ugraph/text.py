@@ -54,11 +54,11 @@ from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
-from superopt.ugraph.parse import BEST
-from superopt.ugraph.parse import BEST_AT
-from superopt.ugraph.parse import SCAN
 from superopt.ugraph.parse import Parsed
 from superopt.ugraph.parse import parse
+from superopt.ugraph.parse_nodes import BEST
+from superopt.ugraph.parse_nodes import BEST_AT
+from superopt.ugraph.parse_nodes import SCAN
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
 from superopt.ugraph.walk import children

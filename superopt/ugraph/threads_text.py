@@ -22,7 +22,7 @@ from superopt.errors import ParseError
 from superopt.ugraph.lines import Line
 from superopt.ugraph.lines import lines
 from superopt.ugraph.node import Input
-from superopt.ugraph.parse import _Reader
+from superopt.ugraph.parse import Reader
 from superopt.ugraph.parse_parts import read_config
 from superopt.ugraph.text import _block
 from superopt.ugraph.text import _config
@@ -90,7 +90,7 @@ def parse_threads(text: str) -> ThreadGraph:
     Raises:
         ParseError: it says none; the message begins with the number of the line.
     """
-    reader = _Reader(list(lines(text)))
+    reader = Reader(list(lines(text)))
     if not reader.lines:
         raise ParseError("line 1: the text is empty")
     head = _entered(reader, "threads", 0)
@@ -105,41 +105,41 @@ def parse_threads(text: str) -> ThreadGraph:
     line.end()
     config = read_config(_entered(reader, "config", 1))
     pipes = []
-    while found := reader._is("pipe", 1):
+    while found := reader.section("pipe", 1):
         pipes.append(_read_pipe(reader, found))
     bodies = []
-    while found := reader._is("body", 1):
+    while found := reader.section("body", 1):
         bodies.append(_read_body(reader, found))
-    block = reader._block()
-    if (rest := reader._next()) is not None:
+    block = reader.block()
+    if (rest := reader.next_line()) is not None:
         rest.fail(f"{rest.peek()!r} does not belong here")
     return ThreadGraph(
         block, config, rows, consumers, registers, tuple(pipes), tuple(bodies), **flags
     )
 
 
-def _entered(reader: _Reader, word: str, depth: int) -> Line:
-    line = reader._is(word, depth)
+def _entered(reader: Reader, word: str, depth: int) -> Line:
+    line = reader.section(word, depth)
     if line is None:
         last = reader.lines[min(reader.at, len(reader.lines) - 1)]
         last.fail(f"expected {word!r}")
     return line
 
 
-def _read_pipe(reader: _Reader, line: Line) -> Pipe:
+def _read_pipe(reader: Reader, line: Line) -> Pipe:
     name = line.name()
     line.expect("capacity")
     capacity = line.integer()
     walk = line.name() if line.accept("along") else ""
     line.expect("of")
-    tensors = [Input(*reader._tensor(line))]
+    tensors = [Input(*reader.tensor(line))]
     while line.accept(","):
-        tensors.append(Input(*reader._tensor(line)))
+        tensors.append(Input(*reader.tensor(line)))
     line.end()
     return Pipe(name, tuple(tensors), capacity, walk)
 
 
-def _read_body(reader: _Reader, line: Line) -> Body:
+def _read_body(reader: Reader, line: Line) -> Body:
     axis = line.name()
     numbers = []
     for word in ("interval", "registers", "phase"):
@@ -149,7 +149,7 @@ def _read_body(reader: _Reader, line: Line) -> Body:
     instrs: list[Instr] = []
     places: list[tuple[str, Place]] = []
     waits: list[tuple[str, Place]] = []
-    while (found := reader._next()) is not None and found.peek() in {o.value for o in Op}:
+    while (found := reader.next_line()) is not None and found.peek() in {o.value for o in Op}:
         reader.at += 1
         op, name = Op(found.take()), found.name()
         places.append((name, _read_place(found, "at")))
@@ -158,13 +158,13 @@ def _read_body(reader: _Reader, line: Line) -> Body:
         carry = found.name() if found.accept("carry") else ""
         onto = Use(found.name(), found.integer()) if found.accept("onto") else None
         found.expect("=")
-        value = reader._expression(found)
+        value = reader.expression(found)
         found.end()
         instrs.append(Instr(name, op, value, carry, onto))
         if op is not Op.OPERAND:
             reader.bound[name] = value
     loads: list[tuple[str, Place]] = []
-    while found := reader._is("load", 2):
+    while found := reader.section("load", 2):
         loads.append((found.name(), _read_place(found, "at")))
         found.end()
     interval, registers, phase = numbers

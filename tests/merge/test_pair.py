@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -8,7 +9,12 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from superopt import Case
+from superopt import Tensor
+from superopt import spec
 from superopt.merge.derive import splitting
+from superopt.merge.find import merge
+from superopt.merge.judge import judged_pair
 from superopt.merge.pair import paired
 from superopt.ugraph.evaluate import evaluate_program
 from superopt.ugraph.floats import FloatDomain
@@ -16,6 +22,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.scalar import Fn
+from superopt.verify.verdict import accepted
 from tests.merge import specs
 
 
@@ -93,3 +100,21 @@ def test_parts_are_joined_two_by_two_in_any_order_of_joins(name, lengths, seed):
     for how, got in found.items():
         for value, (output, whole) in zip(got, want.items(), strict=False):
             np.testing.assert_allclose(value, whole, 1e-9, 1e-9, err_msg=f"{how} {output}")
+
+
+@spec(cases=[Case("fp32", p=64, n=64, n_part=2, dtype="fp32")])
+def named(
+    x: Annotated[Tensor, "p n_part n"],
+    part_a: Annotated[Tensor, "p", "fp32"],
+    p: Annotated[Tensor, "p n_part", "fp32"],
+) -> Annotated[Tensor, "p n_part", "fp32"]:
+    return x.sum("n") + part_a + p
+
+
+def test_names_that_the_spec_has_are_not_given_to_parts():
+    """Two parameters of one name were one, and right pairs were refuted."""
+    merging, _ = merge(named.program, "n")
+    pair = paired(merging.program, merging.along)
+    names = [p.name for p in pair.params]
+    assert len(set(names)) == len(names) == len(merging.program.params) + 1
+    assert accepted(judged_pair(merging, pair)[1])

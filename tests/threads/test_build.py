@@ -98,6 +98,12 @@ REFUSED = {
         "'x' would have to be rounded",
     ),
     "computed and transposed": (TRANSPOSED, "would have to be transposed"),
+    "a product behind the walk": (
+        MATMUL.replace("place n Grid", "place n Grid\n  place r Whole").replace(
+            "= new(sum0[m n])", "= add(new(sum0[m n]), add[r](mul(a[m r], b[r n])))"
+        ),
+        "a product of matrices behind the walk, in store 'out'",
+    ),
     "a scan": (
         MATMUL.replace("mul(x[m k], y[k n])", "mul(scan_add[k](x[m k]), y[k n])"),
         "Scan has no instruction",

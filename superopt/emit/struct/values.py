@@ -8,6 +8,7 @@ from superopt.emit.expression import Expressions
 from superopt.emit.scopes import _Scope
 from superopt.emit.struct.frames import Role
 from superopt.emit.value import Value
+from superopt.errors import NotEmittable
 from superopt.ugraph.contraction import MatrixProduct
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Input
@@ -60,6 +61,12 @@ class Values(Expressions):
         free = ", assert_trivial=True" if parent.index(axis) == tile.index(axis) else ""
         text = f"gl.convert_layout({found.text}, {self.frame.layout(found.dims)}{free})"
         return Value(text, found.dims, found.kind)
+
+    def product(self, node: Reduce, onto: Value | None = None) -> Value | None:
+        """None; a product of matrices is an instruction of a walk or nothing."""
+        if super().product(node, onto) is not None:
+            raise NotEmittable(f"a product of matrices over {node.axis!r} is no instruction")
+        return None
 
     def left(self, product: MatrixProduct, axis: str) -> str:
         """The left operand of a product in registers, rounded to the dtype of the product."""

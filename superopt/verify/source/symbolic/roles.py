@@ -40,7 +40,7 @@ CUT = "boxes are cut at the ends of what a descriptor describes"
 OPAQUE = {
     *("tl.BlockedLayout", "tl.DotOperandLayout", "tl.NVMMADistributedLayout", "tl.SliceLayout"),
     *("mbarrier.MBarrierLayout", "mbarrier.arrive", "mbarrier.expect", "mbarrier.init"),
-    *("mbarrier.wait", "tl.allocate_shared_memory", "tl.convert_layout", "tma.store_wait"),
+    *("mbarrier.wait", "tl.allocate_shared_memory", "tma.store_wait"),
     *("fence_async_shared", "warpgroup_mma", "warpgroup_mma_wait"),
 }
 OF_TILES = (".index", ".load", ".store")  # of tiles in shared memory
@@ -85,6 +85,8 @@ class Roles(Kernel):
                 self._copied(source.tensor, at)
             case "tma.async_copy_shared_to_global", [Descriptor() as target, tuple() as at, _]:
                 self._stored(target, at)
+            case "tl.convert_layout", [value, *_]:
+                return value
             case _ if name in OPAQUE or (name in OF_TILES and arguments[0] == Opaque()):
                 return Opaque()
             case _:

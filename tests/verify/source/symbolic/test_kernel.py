@@ -133,3 +133,10 @@ def test_a_box_of_a_descriptor_needs_no_mask():
 def test_what_has_no_meaning_is_refused_with_its_line(line):
     with pytest.raises(OutsideVocabularyError, match="line "):
         read(line)
+
+
+@pytest.mark.parametrize("limits", ["n + n, n", "0, n + n - n - 1"])
+def test_limits_of_loops_have_to_fit_with_numbers_too(limits):
+    """They were not looked at where they are numbers: an end of 2**31 was none of a fault."""
+    kernel = read(f"for i in range({limits}, T):\n    pass", concrete=True, n=2**30)
+    assert [s for u in kernel.uses for s in u.steps if s.bits == 32 and s.poly == number(2**31)]
