@@ -25,8 +25,8 @@ from superopt.verify.source.symbolic.formula import polys
 from superopt.verify.source.symbolic.launcher import HostReader
 from superopt.verify.source.symbolic.launcher import PlanText
 from superopt.verify.source.symbolic.poly import number
-from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.roles import reader
+from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.value import Access
 from superopt.verify.source.symbolic.value import Step

@@ -38,14 +38,13 @@ from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.names import check_names
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.positive import positives
-from superopt.verify.source.symbolic.roles import CUT
-from superopt.verify.source.symbolic.roles import has_roles
 from superopt.verify.source.symbolic.roles import reader
 from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
 from superopt.verify.source.symbolic.solve import Query
 from superopt.verify.source.symbolic.value import Access
+from superopt.verify.source.symbolic.value import Descriptor
 from superopt.verify.source.symbolic.value import Tensor
 from superopt.verify.source.symbolic.written import all_stored
 from superopt.verify.verdict import Proved
@@ -55,11 +54,13 @@ from superopt.verify.verdict import Verdict
 
 Claim = tuple[str, Verdict]
 BY = "z3/integers, the text read with symbolic sizes"
-ASSUMED = (
+ASSUMED: tuple[str, ...] = (
     "tiles, parts and groups are those of the file's plans",
     "sizes, strides and overlaps are as the launcher checks them",
     "a launch has at most 2**31 - 1 programs and a tile at most 2**20 elements",
 )
+# PTX ISA, tensor copies: what lies past an end of the tensor is read as 0 and not written.
+CUT = "the hardware cuts boxes at the ends of the tensors that descriptors describe"
 WIDTH = "numbers fit their width"
 
 
@@ -129,7 +130,7 @@ def _is_width(claim: str) -> bool:
 
 
 class _Claims:
-    """Claims by name, with what is wanting of each. ``facts``: what those rest on that come next."""
+    """Claims by name, with what is wanting of each. ``facts``: what the next ones rest on."""
 
     def __init__(self) -> None:
         self.wanting: dict[str, dict[str, None]] = {}
@@ -174,8 +175,8 @@ class _Plan:
             self.found.add(name, [str(error)])
             return ()
         for launch in runner.launches:
-            roles = has_roles(self.text, launch.function)
-            self.found.facts = (*ASSUMED, CUT) if roles else ASSUMED
+            boxes = any(isinstance(v, Descriptor) for v in launch.arguments.values())
+            self.found.facts = (*ASSUMED, CUT) if boxes else ASSUMED
             self._launch(launch)
         self.found.facts = ASSUMED
         outputs = [t for t in host.tensors.values() if t.kind == "output"]

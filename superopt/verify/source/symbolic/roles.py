@@ -4,10 +4,6 @@ Only accesses of global memory matter here. Tiles in shared memory, barriers and
 are opaque, and the order of roles is that of the text: what each of them touches does not depend on
 it. Roles that differ by one number, 0, 1, ..., are read as one, for any of these numbers, as the
 trips of a loop are.
-
-A store by descriptor is a store of its box as far as that lies within the tensor: the hardware cuts
-every box at the ends of what the descriptor describes (PTX ISA, tensor copies), and the launcher is
-known to describe whole tensors.
 """
 
 from __future__ import annotations
@@ -21,22 +17,16 @@ from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
-from superopt.verify.source.symbolic.formula import both
 from superopt.verify.source.symbolic.kernel import Kernel
 from superopt.verify.source.symbolic.kernel import changed
-from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import number
-from superopt.verify.source.symbolic.value import Address
 from superopt.verify.source.symbolic.value import Descriptor
-from superopt.verify.source.symbolic.value import Mask
 from superopt.verify.source.symbolic.value import Named
 from superopt.verify.source.symbolic.value import Opaque
 from superopt.verify.source.symbolic.value import Value
 from superopt.verify.source.symbolic.value import Whole
-from superopt.verify.source.symbolic.value import merged
 
-CUT = "boxes are cut at the ends of what a descriptor describes"
 OPAQUE = {
     *("tl.BlockedLayout", "tl.DotOperandLayout", "tl.NVMMADistributedLayout", "tl.SliceLayout"),
     *("mbarrier.MBarrierLayout", "mbarrier.arrive", "mbarrier.expect", "mbarrier.init"),
@@ -82,9 +72,9 @@ class Roles(Kernel):
             case "tl.warp_specialize", [tuple() as roles, *_]:
                 self._start([_started(self.outside(node), role) for role in roles])
             case "tma.async_copy_global_to_shared", [Descriptor() as source, tuple() as at, _, _]:
-                self._copied(source.tensor, at)
+                self._copied(False, source, at)
             case "tma.async_copy_shared_to_global", [Descriptor() as target, tuple() as at, _]:
-                self._stored(target, at)
+                self._copied(True, target, at)
             case "tl.convert_layout", [value, *_]:
                 return value
             case _ if name in OPAQUE or (name in OF_TILES and arguments[0] == Opaque()):
@@ -142,28 +132,6 @@ class Roles(Kernel):
         if len(self.accesses) > before:
             raise OutsideVocabularyError(f"line {self.line}: memory in a loop of unknown length")
         self.names |= dict.fromkeys((name, *changed(body)), Opaque())
-
-    # Memory.
-
-    def _stored(self, target: Descriptor, at: tuple[Value, ...]) -> None:
-        """A box that hardware stores, up to the ends of the tensor."""
-        tensor = target.tensor
-        self._copied(tensor, at)
-        first = [v for v in at if isinstance(v, Whole) and not any(v.dims)]
-        if not len(first) == len(target.box) == len(tensor.shape) or not tensor.plain:
-            raise OutsideVocabularyError(f"line {self.line}: a box of {tensor.name}")
-        offset, inside, dims = ZERO, [], []
-        for axis, (begin, extent) in enumerate(zip(first, target.box, strict=True)):
-            lane = ZERO
-            if extent != ONE:
-                lane = self.atoms.free(f"{tensor.name}_box_{axis}", upper=(extent,))
-            position = begin.poly + lane
-            inside += [at_least(position, ZERO), below(position, tensor.shape[axis])]
-            offset += position * tensor.strides[axis]
-            dims.append(lane.atom)
-        steps = merged(*(v.steps for v in first))
-        whole = Mask(both(inside), tuple(dims), steps)
-        self._access(True, Address(tensor, offset, tuple(dims), steps), whole)
 
 
 def _started(refusal: OutsideVocabularyError, role: Value) -> Started:

@@ -276,10 +276,8 @@ class Runner:
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
             case "_descriptors", [_, *boxes]:
                 return tuple(map(_described, boxes))
-            case "_shared_descriptors", [tuple() as boxes]:
-                if not descriptors.whole(self.text):
-                    raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
-                return tuple(map(_described, boxes))
+            case descriptors.DESCRIBING, [tuple() as boxes]:
+                return self._shared(boxes)
             case "int", [Whole() as value]:
                 return value
             case _, [Whole(poly=index)] if name.endswith(".stride"):
@@ -290,6 +288,13 @@ class Runner:
                 return Opaque()
             case _:
                 return Opaque()
+
+    def _shared(self, boxes: tuple[Value, ...]) -> Value:
+        """Descriptors of tensors whose tiles are copied into shared memory."""
+        if not descriptors.whole(self.text):
+            name = descriptors.DESCRIBING
+            raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
+        return tuple(map(_described, boxes))
 
     def _joint(self, product: Poly) -> None:
         """A product of sizes that the launcher knows to be small."""

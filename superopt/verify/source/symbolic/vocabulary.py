@@ -10,8 +10,11 @@ from superopt.verify.source.symbolic.expression import Expressions
 from superopt.verify.source.symbolic.formula import TRUE
 from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.formula import at_least
+from superopt.verify.source.symbolic.formula import below
+from superopt.verify.source.symbolic.formula import both
 from superopt.verify.source.symbolic.memory import touches
 from superopt.verify.source.symbolic.poly import ONE
+from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import Poly
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.table import Op
@@ -72,8 +75,8 @@ class Vocabulary(Expressions):
             case "tl.extra.cuda.gdc_wait", []:
                 self.waits.append((len(self.accesses), tuple(self.path)))
                 return Named(name)
-            case ".load", [Descriptor(tensor=tensor), tuple() as at]:
-                return self._copied(tensor, at)
+            case ".load", [Descriptor() as source, tuple() as at]:
+                return self._copied(False, source, at)
             case _:
                 raise self.outside(node)
 
@@ -167,12 +170,24 @@ class Vocabulary(Expressions):
         self.atoms.assume(found.atom, *fits(found, bits))
         return Whole(found, bits, dims)
 
-    def _copied(self, tensor: Tensor, at: tuple[Value, ...]) -> Value:
-        """A box that hardware copies; past the ends of the tensor it is 0."""
-        steps = merged(*(v.steps for v in at if isinstance(v, Whole)))
-        self.use(steps)
-        if len(at) != len(tensor.shape) or not all(isinstance(v, Whole) for v in at):
+    def _copied(self, stores: bool, described: Descriptor, at: tuple[Value, ...]) -> Value:
+        """A box that hardware copies, as far as it lies within the tensor; the rest is 0."""
+        tensor = described.tensor
+        first = [v for v in at if isinstance(v, Whole) and not any(v.dims)]
+        if not len(first) == len(at) == len(tensor.shape) == len(described.box):
             raise OutsideVocabularyError(f"line {self.line}: a box of {tensor.name}")
+        offset, inside, dims = ZERO, [], []
+        for axis, (begin, extent) in enumerate(zip(first, described.box, strict=True)):
+            lane = ZERO
+            if extent != ONE:
+                lane = self.atoms.free(f"{tensor.name}_box_{axis}", upper=(extent,))
+            position = begin.poly + lane
+            inside += [at_least(position, ZERO), below(position, tensor.shape[axis])]
+            offset += position * tensor.strides[axis]
+            dims.append(lane.atom)
+        steps = merged(*(v.steps for v in first))
+        address = Address(tensor, offset, tuple(dims), steps)
+        self._access(stores, address, Mask(both(inside), tuple(dims)))
         return Opaque()
 
     # Functions of integers.

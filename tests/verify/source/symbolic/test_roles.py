@@ -21,8 +21,8 @@ from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.linear import NEGATED
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.positive import positives
+from superopt.verify.source.symbolic.read import CUT
 from superopt.verify.source.symbolic.read import read_symbolic
-from superopt.verify.source.symbolic.roles import CUT
 from superopt.verify.source.symbolic.roles import Roles
 from superopt.verify.source.symbolic.roles import has_roles
 from superopt.verify.source.symbolic.roles import reader
