@@ -44,9 +44,11 @@ def coins_at_once(polys: Polynomials, cone: Sequence[int], sides: Sequence[int])
     """
     terms = polys.terms
     coins = [x for x in cone if undecided(terms, x)]
+    # What is rounded may be equal, too: one pair in four (``choice.py``), as seldom as two coins.
+    tied = sum(not terms.stepped.isdisjoint(terms.all[x].args) for x in coins)
     hidden = terms.equivariant or any(terms.all[x].op in HIDING for x in cone)
-    if len(coins) < 2 or hidden:
-        return len(coins), 0
+    if len(coins) < 2 or tied or hidden:
+        return len(coins) + tied, 0
     degrees = _degrees(terms, cone, coins)
     if degrees is None or not _independent(polys, coins):
         return len(coins), 0

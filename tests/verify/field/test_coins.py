@@ -86,6 +86,15 @@ def test_every_outcome_of_signs_may_vanish_by_chance():
     assert many.rounds(-60) == NEVER
 
 
+def test_what_is_rounded_is_equal_as_seldom_as_two_coins_fall_right():
+    t = Board()
+    rounded = t.terms.rounding(Fn.ROUND_FP16, t.a)
+    below = t.terms.map(Fn.LT, (t.terms.add(rounded, t.b), t.c), False)
+    assert t.outcomes(t.terms.map(Fn.WHERE, (below, t.a, t.d), False), t.a) == (2, 0)
+    total = t.terms.add(t.size(t.a), t.size(t.b))
+    assert t.needed(t.terms.map(Fn.WHERE, (below, total, t.d), False), t.a) == 4
+
+
 def test_what_is_compared_and_what_is_chosen_are_needed_together():
     t = Board()
     size = t.size(t.a)
