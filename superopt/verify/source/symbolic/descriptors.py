@@ -1,4 +1,4 @@
-"""How a launcher makes descriptors for roles: they describe whole tensors, as they lie."""
+"""How a launcher makes descriptors: they describe whole tensors, as they lie."""
 
 from __future__ import annotations
 
@@ -6,9 +6,27 @@ import ast
 
 from superopt.verify.source.load import KernelText
 
-DESCRIBING = "_shared_descriptors"
+PLAIN, SHARED = "_descriptors", "_shared_descriptors"
 # In another form, nothing is said of them.
-DESCRIBED = """
+FORMS = """
+def _descriptors(launch, *boxes):
+    if not launch.descriptors or _old(boxes[0][0].device):
+        return ()
+    found = []
+    for tensor, box in boxes:
+        unit = 16 // tensor.element_size()
+        shape, steps = list(tensor.shape), [*tensor.stride()[:-1], 1]
+        for axis, step in enumerate(steps[:-1]):
+            if shape[axis] == 1:
+                steps[axis] = unit
+            elif step % unit or not 0 < step < 2**36 * unit:
+                return ()
+        if 0 in shape or tensor.data_ptr() % 16:
+            return ()
+        found.append(TensorDescriptor(tensor, shape, steps, list(box)))
+    return found
+
+
 def _shared_descriptors(boxes):
     found = []
     for tensor, box, _ in boxes:
@@ -21,13 +39,15 @@ def _shared_descriptors(boxes):
 """
 
 
-def whole(text: KernelText) -> bool:
-    """Whether descriptors are made as it is known that they describe whole tensors."""
-    printed = text.functions.get(DESCRIBING)
-    if printed is None:
-        return False
-    (wanted,) = ast.parse(DESCRIBED).body
-    assert isinstance(wanted, ast.FunctionDef)
-    body = printed.body[1:] if ast.get_docstring(printed) is not None else printed.body
-    same = ast.unparse(ast.Module(body, [])) == ast.unparse(ast.Module(wanted.body, []))
-    return same and ast.unparse(printed.args) == ast.unparse(wanted.args)
+def known(text: KernelText, name: str) -> bool:
+    """Whether ``name`` makes descriptors as it is known that they describe whole tensors."""
+    forms = {n.name: n for n in ast.parse(FORMS).body if isinstance(n, ast.FunctionDef)}
+    printed = text.functions.get(name)
+    return printed is not None and _plain(printed) == _plain(forms[name])
+
+
+def _plain(function: ast.FunctionDef) -> tuple[str, str]:
+    """The parameters and the statements of a function, as text."""
+    documented = ast.get_docstring(function) is not None
+    body = function.body[1:] if documented else function.body
+    return ast.unparse(function.args), ast.unparse(ast.Module(body, []))

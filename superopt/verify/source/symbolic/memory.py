@@ -7,7 +7,6 @@ import ast
 from superopt.verify.source.load import KernelText
 
 OF_MEMORY = ("load", "store", "async_copy_global_to_shared", "async_copy_shared_to_global")
-LANGUAGE = ("gl", "tl", "tma")
 
 
 def touches(text: KernelText, function: str) -> bool:
@@ -21,7 +20,7 @@ def touches(text: KernelText, function: str) -> bool:
         seen[name] = None
         for node in ast.walk(text.kernels[name]):
             match node:
-                case ast.Attribute(value=ast.Name(id=module), attr=attr) if module in LANGUAGE:
+                case ast.Attribute(attr=attr):
                     if attr in OF_MEMORY or "atomic" in attr or "asm" in attr:
                         return True
                 case ast.Name(id=other) if other in text.kernels:

@@ -274,10 +274,8 @@ class Runner:
                 if len(sizes) < len(shape):
                     raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
-            case "_descriptors", [_, *boxes]:
-                return tuple(map(_described, boxes))
-            case descriptors.DESCRIBING, [tuple() as boxes]:
-                return self._shared(boxes)
+            case (descriptors.PLAIN, [_, *boxes]) | (descriptors.SHARED, [tuple(boxes)]):
+                return self._descriptors(name, boxes)
             case "int", [Whole() as value]:
                 return value
             case _, [Whole(poly=index)] if name.endswith(".stride"):
@@ -289,10 +287,9 @@ class Runner:
             case _:
                 return Opaque()
 
-    def _shared(self, boxes: tuple[Value, ...]) -> Value:
-        """Descriptors of tensors whose tiles are copied into shared memory."""
-        if not descriptors.whole(self.text):
-            name = descriptors.DESCRIBING
+    def _descriptors(self, name: str, boxes: Sequence[Value]) -> Value:
+        """Descriptors of whole tensors."""
+        if not descriptors.known(self.text, name):
             raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
         return tuple(map(_described, boxes))
 

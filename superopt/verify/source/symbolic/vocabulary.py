@@ -174,7 +174,9 @@ class Vocabulary(Expressions):
         """A box that hardware copies, as far as it lies within the tensor; the rest is 0."""
         tensor = described.tensor
         first = [v for v in at if isinstance(v, Whole) and not any(v.dims)]
-        if not len(first) == len(at) == len(tensor.shape) == len(described.box):
+        if not len(first) == len(at) == len(tensor.shape) == len(described.box) or (
+            not tensor.plain  # of which the step along the innermost axis is 1
+        ):
             raise OutsideVocabularyError(f"line {self.line}: a box of {tensor.name}")
         offset, inside, dims = ZERO, [], []
         for axis, (begin, extent) in enumerate(zip(first, described.box, strict=True)):

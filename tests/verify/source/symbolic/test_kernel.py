@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import read_text
 from superopt.verify.source.symbolic.atoms import Atoms
+from superopt.verify.source.symbolic.bounds import in_bounds
 from superopt.verify.source.symbolic.evaluate import number_of
+from superopt.verify.source.symbolic.formula import TRUE
 from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.kernel import Kernel
 from superopt.verify.source.symbolic.poly import ZERO
@@ -22,14 +26,18 @@ from superopt.verify.source.symbolic.value import Whole
 def read(body, concrete=False, n=20):
     """The reading of a function of x_ptr, n and T = 4; n is a symbol unless ``concrete``."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
-    text = read_text(f"@triton.jit\ndef f(x_ptr, n, T):\n{lines}\n")
+    return read_of(f"@triton.jit\ndef f(x_ptr, n, T):\n{lines}\n", concrete, n)
+
+
+def read_of(source, concrete=False, n=20):
+    text = read_text(source)
     atoms = Atoms(None if concrete else Prover())
     size = number(n) if concrete else atoms.free("n", shared=True)
     if not concrete:
         atoms.assume("n", at_least(size, ZERO))
     tensor = Tensor("x", (size,), (number(1),), "input", "int32")
     given = {"x_ptr": Address(tensor, ZERO), "n": Whole(size, 32), "T": Whole(number(4))}
-    given |= {"x_desc": Descriptor(tensor)}
+    given |= {"x_desc": Descriptor(tensor, (number(8),))}
     pid = number(0) if concrete else atoms.free("pid", upper=(size,))
     return Kernel(text, text.kernels["f"], given, atoms, pid).read()
 
@@ -112,8 +120,14 @@ def test_an_extremum_of_data_is_that_of_some_lane():
 
 
 def test_a_box_of_a_descriptor_needs_no_mask():
-    kernel = read("x_desc.load([n])")
-    assert kernel.accesses == []
+    (copy,) = read("x_desc.load([n])").accesses
+    (lane,) = copy.dims
+    assert set(copy.offset.atoms) == {lane, "n"}
+    prover = Prover()
+    kernel = read("x_desc.load([n - 4])")
+    assert in_bounds(kernel.accesses, kernel.atoms, prover) == []
+    plain = replace(kernel.accesses[0], mask=TRUE)
+    assert in_bounds([plain], kernel.atoms, prover) != []
 
 
 @pytest.mark.parametrize(

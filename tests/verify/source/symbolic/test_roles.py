@@ -126,9 +126,6 @@ def test_what_is_wrong_is_not_proved(old, new, wrong):
         (STORE, f"for step in range(0, K_SLOTS):\n        {STORE}"),
         (STORE, STORE.replace("tma.", "gl.")),
         ("steps, list(box), layout))", "steps[::-1], list(box), layout))"),
-        ("list(tensor.shape), steps", "[n + 1 for n in tensor.shape], steps"),
-        ("steps[-1] = 1", "steps[-1] = 2"),
-        ("def _shared_descriptors(boxes):", "def _shared_descriptors(boxes, more=0):"),
     ],
 )
 def test_what_has_no_meaning_is_refused(old, new):
@@ -159,12 +156,9 @@ def test_nothing_is_found_where_nothing_is_wrong():
         assert faults(read, "attention", plan, sizes, 0) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("", ""), ("(k_at < k_size)", "(k_at <= k_size)"), ("* TILE_K\n", "* 32\n")]
-)
-def test_accesses_by_pointer_are_read_as_those_of_plain_functions(old, new):
-    changed = normed().text.replace(old, new) if old else normed().text
+@pytest.mark.parametrize("bound", ["k_at < k_size", "k_at <= k_size"])
+def test_accesses_by_pointer_are_read_as_those_of_plain_functions(bound):
+    changed = normed().text.replace("k_at < k_size", bound)
     found = dict(read_symbolic(changed, "rms_linear", refute=False).claims)
-    loads = {c: v for c, v in found.items() if "roles2: loads" in c}
-    assert len(loads) == 1
-    assert all(isinstance(v, Unknown if "<=" in new else Proved) for v in loads.values())
+    verdict = found["rms_linear_g0_k0_roles2: loads of g in bounds"]
+    assert isinstance(verdict, Unknown if "<=" in bound else Proved)
