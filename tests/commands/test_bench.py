@@ -16,6 +16,8 @@ from superopt.emit.module import MARKER
 from superopt.emit.plan import Row
 from superopt.loading import load
 from superopt.tune.bench_process import run
+from superopt.ugraph.levels import Config
+from tests.samples import two_pass_softmax
 from tests.tune.fakes import StepClock
 
 TUNE = Path(__file__).resolve().parents[1] / "tune"
@@ -85,9 +87,13 @@ def certified(tmp_path):
     kernel.write_text(f"{MARKER}\n{KERNEL.read_text()}")
     (spec,) = load(SPEC)
     case = spec.case("small")
-    row = Row("small", 0, (), tuple(case.sizes.items()), "bf16", False, "sm_90")
+    config = Config((("m", 16), ("n", 16)))
+    row = Row("small", 0, (config,), tuple(case.sizes.items()), "bf16", False, "sm_90")
     rows = (row, replace(row, target="sm_80"))
-    claims = Certificate(spec.program, (), (), rows, (), {}, 0, cases=spec.cases)
+    graphs = (two_pass_softmax(),)
+    claims = Certificate(
+        spec.program, graphs, ((),), rows, (), {}, 0, cases=spec.cases, derivations=((),)
+    )
     write_certificate(kernel, claims)
     return kernel
 

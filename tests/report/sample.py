@@ -167,6 +167,7 @@ def written(directory: Path, timed: bool = True) -> Path:
     run = sample(directory, timed)
     assert run.kernel
     run.kernel.write_text(f"{MARKER}\n")
-    write_certificate(run.kernel, Certificate(PROGRAM, GRAPHS[:1], ((),), (), (), {}, 0))
+    claims = Certificate(PROGRAM, GRAPHS[:1], ((),), (), (), {}, 0, derivations=((),))
+    write_certificate(run.kernel, claims)
     write(run, HEAD, sorted(p.name for p in directory.iterdir()))
     return directory

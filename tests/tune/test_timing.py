@@ -44,7 +44,11 @@ def test_the_last_word_on_a_pair_counts():
         ("measured.0.us", "nan", r"measured\[0\].us: must be a number"),
         ("measured.0.us", 0, r"measured\[0\].us: must be a time above 0"),
         ("measured.1.us", 3.0, r"measured\[1\].us: must be a time above 0"),
-        ("measured.1.stage", "", r"measured\[1\].stage: must be one of compile, run, floats, time"),
+        (
+            "measured.1.stage",
+            "",
+            r"measured\[1\].stage: must be one of compile, read, run, floats, time",
+        ),
         ("measured.0.stage", "run", r"measured\[0\].stage: must be one of"),
         ("measured.0.status", "ok", r"measured\[0\].status: must be 'timed' or 'failed'"),
         ("measured.0.rounds", 1.5, r"measured\[0\].rounds: must be a count, not 1.5"),
