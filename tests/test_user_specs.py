@@ -28,7 +28,8 @@ def smallest(spec):
 def test_ends_with_a_verified_kernel(file, tmp_path):
     (spec,) = load(str(file))
     progress = Progress(Console(), quiet=True)
-    run = search_function(spec, (smallest(spec),), target("h200"), BUDGET, 0, tmp_path, progress)
+    case, device = smallest(spec), target("h200")
+    run = search_function(spec, (case,), device, BUDGET, 0, tmp_path, progress, finalists=1)
     refusals = [c.why for c in run.cases[0].candidates if c.stage is Stage.REFUSED]
     assert run.verified, refusals
     assert run.kernel is not None
