@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
-from itertools import chain
-from itertools import count
 
 from superopt.errors import NoFusion
 from superopt.errors import NoRepair
@@ -42,6 +40,7 @@ from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.names import free_name
 from superopt.ugraph.names import rename
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
@@ -138,7 +137,7 @@ class Splitting:
 
     def _free(self, name: str) -> str:
         taken = {p.name for p in self.program.params} | {s.name for s in self.program.outputs}
-        return next(n for i in count() if (n := name + "_" * i) not in taken)
+        return free_name(name, taken)
 
     def mergings(self) -> Iterator[Merging]:
         """The ways to join results that are worth judging, the likeliest first."""
@@ -203,8 +202,7 @@ class Splitting:
         params = (*(r.as_input() for r in results), *self.program.params)
         used = tuple(p for p in params if p in read)
         taken = {a for n in read for a in n.axes} | {p.name for p in used}
-        longer = (f"{self.axis}_part{'_' * i}" for i in count())
-        name = next(n for n in chain(("p",), longer) if n not in taken)
+        name = "p" if "p" not in taken else free_name(f"{self.axis}_part", taken)
         merged = Program(f"merge_{self.program.name}", used, stores)
         return Merging(
             self.axis,

@@ -25,6 +25,7 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.names import free_name
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
@@ -72,7 +73,8 @@ def judged(program: Program, merging: Merging, seed: int = 0) -> tuple[Claim, ..
         )
     claims = [("parts", _everywhere(program, graph, merging.axis, seed))]
     if accepted(claims[0][1]) and not _counted(program, merging.axis):
-        keep = Input(_free("keep", program), (merging.axis,), "bool")
+        free = free_name("keep", {p.name for p in program.params})
+        keep = Input(free, (merging.axis,), "bool")
         hidden = replace(program, params=(*program.params, keep), outputs=_stores(program, keep))
         graph = _graph(hidden, _without(merging.parts, keep), merging.joining)
         verdict = _everywhere(hidden, graph, merging.axis, seed)
@@ -185,12 +187,6 @@ def _full(program: Program, graph: KernelGraph, axis: str) -> Iterator[Trial]:
             longest = -(-tiles // min(config.parts, tiles))
             some = replace(config, parts=-(-tiles // longest))
             yield replace(trial, configs=(some, *trial.configs[1:]))
-
-
-def _free(name: str, program: Program) -> str:
-    while name in {p.name for p in program.params}:
-        name += "_"
-    return name
 
 
 def _kept(keep: Input, fold: Fn, term: Node) -> Node:

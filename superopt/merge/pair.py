@@ -7,6 +7,7 @@ from fractions import Fraction
 from superopt.merge.tidy import tidy
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
+from superopt.ugraph.names import free_name
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -61,9 +62,7 @@ def _at(node: Node, axis: str, at: list[dict[Node, Node]], end: int, taken: froz
 def _end(tensor: Input, axis: str, end: int, taken: frozenset[str]) -> Input | Scalar:
     """Of one part; a number of positions is then a number. Its name is none of ``taken``."""
     order = tuple(a for a in tensor.order if a != axis)
-    name = f"{tensor.name}_{ENDS[end]}"
-    while name in taken:
-        name += "_"
+    name = free_name(f"{tensor.name}_{ENDS[end]}", taken)
     if not order and tensor.kind is Kind.INT:
         return Scalar(name, "int32")
     return Input(name, order, tensor.dtype)

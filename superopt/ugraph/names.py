@@ -9,6 +9,7 @@ is decided by names or keys is decided alike for both.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,12 +69,16 @@ class Names:
         tensors = dict(self.tensors)
         for name in _tensor_names(graph):
             if name not in tensors and name in taken:
-                free = name
-                while free in taken:
-                    free += "_"
-                tensors[name] = free
-                taken.add(free)
+                tensors[name] = free_name(name, taken)
+                taken.add(tensors[name])
         return rename(graph, self.axes, tensors)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """``name``, with as many ``_`` behind it as it takes to be none of ``taken``."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def canonical(program: Program) -> tuple[Program, Names]:
