@@ -2,7 +2,7 @@
 
 Prints a line for every spec, and a table at the end. With ``--keep`` the texts of those that are
 not verified go to a folder; with ``--log`` outcomes go to a file, and a run goes on where the one
-before ended.
+before ended. ``--part 2/8`` takes every eighth spec from the second on, for runs side by side.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tests.fuzz.generate import specs
 from tests.fuzz.line import Outcome
 from tests.fuzz.line import follow
 from tests.fuzz.line import shared_processes
+from tests.parts import Part
 
 
 def drawn(count: int, seed: int) -> list[str]:
@@ -65,10 +66,11 @@ def main() -> int:
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--part", type=Part.parse, default=Part(), metavar="K/N")
     options = parser.parse_args()
     outcomes = logged(options.log)
     with shared_processes(options.compile), tempfile.TemporaryDirectory() as scratch:
-        for number, text in enumerate(drawn(options.count, options.seed)):
+        for number, text in options.part.chosen(enumerate(drawn(options.count, options.seed))):
             if text in outcomes:
                 continue
             folder = Path(scratch) / str(number)

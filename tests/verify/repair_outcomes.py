@@ -1,9 +1,9 @@
 """What becomes of wrong repairs: which obligation finds each, or why it is no other repair.
 
-``python -m tests.verify.repair_outcomes [NUMBER]`` judges every mutant (or a sample) of every
-repair of the cases, and of each further law of the rows of the catalogue, and prints how many each
-obligation finds. One that all of them and the field run accept must be shown, by the solver, to do
-the same on every state that a walk can reach.
+``python -m tests.verify.repair_outcomes [NUMBER|K/N]`` judges every mutant (or a sample, or a
+part) of every repair of the cases, and of each further law of the rows of the catalogue, and
+prints how many each obligation finds. One that all of them and the field run accept must be shown,
+by the solver, to do the same on every state that a walk can reach.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import accepted
+from tests.parts import Part
 from tests.verify.repair_mutants import Mutant
 from tests.verify.repair_mutants import every
 from tests.verify.repair_mutants import sample
@@ -90,7 +91,8 @@ def _same_term(judge: Combination, before: Node, after: Node) -> Verdict:
 
 def main() -> None:
     """Judges all and prints the count by outcome; exits with 1 if one survives."""
-    chosen = sample(int(sys.argv[1])) if len(sys.argv) > 1 else every()
+    (asked, *_) = (*sys.argv[1:], "1/1")
+    chosen = Part.parse(asked).chosen(every()) if "/" in asked else sample(int(asked))
     count: Counter[str] = Counter()
     for mutant in chosen:
         who, verdict = outcome(mutant)
