@@ -9,7 +9,7 @@ fp16 and fp32:
 * on hostile inputs at moderate sizes, with every plan of the file whose dtype has that width;
 * at the sizes of each of the spec's cases of that width (outputs compared at sampled positions).
 
-Needs torch, triton and numpy. Without a GPU Triton's interpreter runs fp32 and fp16 at small sizes,
+Every call is made twice and must return the same bits. Needs torch, triton and numpy. Without a GPU Triton's interpreter runs fp32 and fp16 at small sizes,
 which only tests this script. A table is printed last; details go to DIR (default: ``$OUT``, else
 ``benchmarks/results``) as ``first_contact.json``.
 """
@@ -137,7 +137,6 @@ def hostile(
     spec: Any, module: Any, plan: Any, dtype: str, device: str, most: int | None
 ) -> Iterator[dict[str, Any]]:
     """Every input family at sizes somewhat above the plan's tiles."""
-    from superopt.ugraph.levels import Config
     from superopt.verify.run.calls import Call
     from superopt.verify.run.calls import trial_of
     from superopt.verify.run.checks import judged
@@ -152,21 +151,19 @@ def hostile(
         above = tile + tile // 2 + 1 if device == "cuda" or tile == 1 else tile + 3
         # A tile that holds the whole axis stays whole.
         sizes[axis] = min(size, above, MODERATE) if tile < size else size
-    configs = tuple(
-        Config(tuple(x.tiles.items()), x.parts, x.warps, x.stages) for x in plan.launches
-    )
     scalars = next((dict(c.scalars) for c in spec.cases if c.name == plan.name), {})
     some = most if device == "cuda" else INTERPRETED
     for family in islice(families(spec.program, sizes, dtype, 0, scalars), some):
-        trial = trial_of(spec.program, family, sizes, dtype, plan.graph, configs, repeats=1)
+        trial = trial_of(spec.program, family, sizes, dtype, plan.graph, repeats=1)
         try:
-            result = run_trial(module, spec.name, trial, device)
+            result = run_trial(module, spec.name, trial, device, plan._replace(dtype=dtype))
         except Exception as error:  # becomes a row; a broken device ends the process at the next
             result = RunResult(f"{type(error).__name__}: {first_line(error)}")
         for f in judged(spec.program, Call(trial, family, dtype), result, plan.tf32):
             yield row(
                 dtype, plan.name, f.label, f.ok, f.message, output=f.output, sizes=sizes,
                 rel=f.rel, worst=f.worst, rel_limit=f.rel_limit, worst_limit=f.worst_limit,
+                plain=plain(module, plan.graph),
             )  # fmt: skip
         if not result.ran and "OutOfResources" in result.message:
             return
@@ -217,6 +214,7 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
                 dtype, case.name, "case sizes", c.ok and not raced, message, output=store.name,
                 sizes=sizes, sampled={a: len(p) for a, p in at.items()},
                 rel=c.rel, worst=c.worst, rel_limit=c.limit.rel, worst_limit=c.limit.worst,
+                plain=plain(module),
             )  # fmt: skip
     except Exception as error:
         why = f"{type(error).__name__}: {first_line(error)}"
@@ -225,10 +223,16 @@ def real(spec: Any, module: Any, case: Any, dtype: str, device: str) -> Iterator
         torch.cuda.empty_cache()
 
 
+def plain(module: Any, graph: int | None = None) -> dict[str, str]:
+    """Why the launches just made took plain functions, of functions that could have roles."""
+    found = getattr(module, "TAKEN", {})
+    return {n: why for n, why in found.items() if graph is None or f"_g{graph}_" in n}
+
+
 def table(kernels: list[dict[str, Any]]) -> bool:
     """Prints one line for each kernel, dtype and case; whether all is well."""
     good = True
-    head = f"{'kernel':<28}{'dtype':<7}{'case':<14}{'calls':>6}{'failed':>7}{'used':>7}"
+    head = f"{'kernel':<28}{'dtype':<7}{'case':<14}{'calls':>6}{'roles':>6}{'failed':>7}{'used':>7}"
     print(f"{head}  first failure")
     for kernel in kernels:
         name = Path(kernel["kernel"]).stem
@@ -240,7 +244,8 @@ def table(kernels: list[dict[str, Any]]) -> bool:
             used = max((share(r) for r in rows if r["ok"]), default=0.0)
             text = f"{failed[0]['what']}: {failed[0]['message']}" if failed else ""
             good &= not failed
-            counts = f"{len(rows):>6}{len(failed):>7}{used:>7.0%}"
+            roles = sum(1 for r in rows if "" in r.get("plain", {}).values())
+            counts = f"{len(rows):>6}{roles:>6}{len(failed):>7}{used:>7.0%}"
             print(f"{name:<28}{dtype:<7}{case:<14}{counts}  {text}".rstrip())
         if kernel["problem"] or not kernel["rows"]:
             good = False

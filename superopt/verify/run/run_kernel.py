@@ -85,15 +85,21 @@ def first_line(error: Exception) -> str:
     return lines[0] if lines else ""
 
 
-def run_trial(module: ModuleType, function: str, trial: Trial, device: str) -> RunResult:
-    """Calls the kernel, and compares with further runs, guards and inputs."""
+def run_trial(
+    module: ModuleType, function: str, trial: Trial, device: str, plan: Any = None
+) -> RunResult:
+    """Calls the kernel, and compares with further runs, guards and inputs.
+
+    ``plan``: of the file's own, instead of one with the trial's Configs.
+    """
     # Fills torch.empty with NaN, so that a workspace that is read before it is written shows.
     torch.use_deterministic_algorithms(True, warn_only=True)
     call = getattr(module, function)
     inputs = {p.name: placed(p, trial.layout, device) for p in trial.parameters if not p.scalar}
     arguments = [p.value.item() if p.scalar else inputs[p.name].view for p in trial.parameters]
     before = {name: place.buffer.clone() for name, place in inputs.items()}
-    plan = None if trial.configs is None else plan_of(module, trial)
+    if plan is None and trial.configs is not None:
+        plan = plan_of(module, trial)
     outputs: list[list[torch.Tensor]] = []
     made = count_descriptors(module)
     for _ in range(1 + trial.repeats):
