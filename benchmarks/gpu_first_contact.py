@@ -9,9 +9,10 @@ fp16 and fp32:
 * on hostile inputs at moderate sizes, with every plan of the file whose dtype has that width;
 * at the sizes of each of the spec's cases of that width (outputs compared at sampled positions).
 
-Every call is made twice and must return the same bits. Needs torch, triton and numpy. Without a GPU Triton's interpreter runs fp32 and fp16 at small sizes,
-which only tests this script. A table is printed last; details go to DIR (default: ``$OUT``, else
-``benchmarks/results``) as ``first_contact.json``.
+Every call is made twice and must return the same bits. Needs torch, triton and numpy. Without a GPU
+Triton's interpreter runs fp32 and fp16 at small sizes, which only tests this script. A table is
+printed last; details go to DIR (default: ``$OUT``, else ``benchmarks/results``) as
+``first_contact.json``.
 """
 
 from __future__ import annotations
