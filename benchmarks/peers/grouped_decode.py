@@ -6,15 +6,13 @@ heads, and the callee is told that keys are shared (``enable_gqa``).
 
 from __future__ import annotations
 
-import torch
 from scaled_dot_product import CUDNN
 from scaled_dot_product import FLASH
 from scaled_dot_product import block_mask
 from scaled_dot_product import by_backend
+from scaled_dot_product import cap_score
 from scaled_dot_product import flex
 from scaled_dot_product import sdpa
-
-CAP = 50.0
 
 
 def as_heads(tensors):
@@ -35,10 +33,6 @@ def grouped(call, *fixed, **options):
         return lambda: call(*fixed, q, k, v, enable_gqa=True, **made).reshape(shape)
 
     return make
-
-
-def cap_score(tensors):
-    return lambda score, b, h, m, n: CAP * torch.tanh(score / CAP)
 
 
 def alibi_score(tensors):

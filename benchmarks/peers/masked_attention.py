@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 from scaled_dot_product import block_mask
+from scaled_dot_product import cap_score
 from scaled_dot_product import causal
 from scaled_dot_product import flex_attention
 from scaled_dot_product import flexed
 from scaled_dot_product import tuned_flex
 
 WINDOW = 1024
-CAP = 50.0
 
 
 def window_mask(tensors):
@@ -29,10 +29,6 @@ def document_mask(tensors):
 def alibi_score(tensors):
     slope = tensors["slope"]
     return lambda score, b, h, m, n: score + slope[h] * (n - m)
-
-
-def cap_score(tensors):
-    return lambda score, b, h, m, n: CAP * torch.tanh(score / CAP)
 
 
 def with_sink(q, k, v, sink, blocks):

@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 CUDNN = SDPBackend.CUDNN_ATTENTION
 FLASH = SDPBackend.FLASH_ATTENTION
+CAP = 50.0  # of scores, either sign
 
 flex = torch.compile(flex_attention, dynamic=False)
 tuned_flex = torch.compile(flex_attention, dynamic=False, mode="max-autotune-no-cudagraphs")
@@ -33,6 +34,10 @@ def sdpa(backend: SDPBackend, **options) -> Callable[..., Callable[[], object]]:
         return lambda: by_backend(backend, *inputs, **options)
 
     return make
+
+
+def cap_score(tensors):
+    return lambda score, b, h, m, n: CAP * torch.tanh(score / CAP)
 
 
 def causal(b, h, m, n):

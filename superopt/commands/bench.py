@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
@@ -72,15 +73,8 @@ def run_bench(
         UserError: a file, a case, a peer or the mode is not there.
     """
     modes = MODES if mode == BOTH else (mode,)
-    if mode not in (*MODES, BOTH):
-        raise UserError(f"--mode {mode!r}: {', '.join(MODES)} or {BOTH}")
     kernel = kernel_of(kernel)
-    if not kernel.is_file():
-        raise UserError(f"{kernel}: no such kernel file")
-    if out is not None and not out.parent.is_dir():
-        raise UserError(f"--out {out}: no directory {out.parent}")
-    if out is not None and out.is_dir():
-        raise UserError(f"--out {out}: is a directory; figures go into a file")
+    check_options(kernel, mode, out)
     subject = from_spec(spec) if spec else from_certificate(kernel)
     selected = selected_cases(subject, cases)
     declared = load_peers(peers, subject.function) if peers else {}
@@ -90,7 +84,21 @@ def run_bench(
         print(f"{kernel}: not timed: {NO_GPU}", file=sys.stderr)
         return NONE_FOUND
     console = table_console()
-    record: dict[str, Any] = {
+    job = BenchJob(
+        kernel=str(kernel.resolve()),
+        function=subject.function,
+        spec=subject.spec,
+        program=subject.program,
+        case={},
+        against=names,
+        peers=str(peers.resolve()) if peers else "",
+        modes=modes,
+        rounds=rounds,
+        target=device_of("auto").name,
+        skip={},
+    )
+    entries: list[dict[str, Any]] = []
+    record = {
         "schema": SCHEMA,
         "tool": "superopt bench",
         "kernel": kernel.name,
@@ -98,37 +106,42 @@ def run_bench(
         "machine": gpu,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "rounds": rounds,
-        "cases": [],
+        "cases": entries,
     }
-    target = device_of("auto").name
     for case in selected:
-        job = BenchJob(
-            kernel=str(kernel.resolve()),
-            function=subject.function,
-            spec=subject.spec,
-            program=subject.program,
-            case=case_record(case),
-            against=names,
-            peers=str(peers.resolve()) if peers else "",
-            modes=modes,
-            rounds=rounds,
-            target=target,
-            skip={},
-        )
-        before = clocks()
-        answer = processes.answer(job, seconds) if processes else in_process(job, seconds)
-        entry = {
-            "case": case.name,
-            "sizes": dict(case.sizes),
-            "dtype": case.storage,
-            **answer,
-            "clocks": {"before": before, "after": clocks()},
-        }
-        record["cases"].append(entry)
+        entries.append(entry_of(job, case, seconds, processes))
         if out is not None:  # after every case, so that an interruption loses nothing finished
             out.write_text(json.dumps(record, indent=1) + "\n")
-        show_case(console, subject.function, entry)
-    return VERIFIED if all(timed(entry, modes) for entry in record["cases"]) else NONE_FOUND
+        show_case(console, subject.function, entries[-1])
+    return VERIFIED if all(timed(entry, modes) for entry in entries) else NONE_FOUND
+
+
+def check_options(kernel: Path, mode: str, out: Path | None) -> None:
+    """Raises a ``UserError`` if the mode, the kernel or the place of the figures is not there."""
+    if mode not in (*MODES, BOTH):
+        raise UserError(f"--mode {mode!r}: {', '.join(MODES)} or {BOTH}")
+    if not kernel.is_file():
+        raise UserError(f"{kernel}: no such kernel file")
+    if out is not None and not out.parent.is_dir():
+        raise UserError(f"--out {out}: no directory {out.parent}")
+    if out is not None and out.is_dir():
+        raise UserError(f"--out {out}: is a directory; figures go into a file")
+
+
+def entry_of(
+    job: BenchJob, case: Case, seconds: float, processes: Processes | None
+) -> dict[str, Any]:
+    """The figures of one case, with the clocks of the device around them."""
+    job = replace(job, case=case_record(case))
+    before = clocks()
+    answer = processes.answer(job, seconds) if processes else in_process(job, seconds)
+    return {
+        "case": case.name,
+        "sizes": dict(case.sizes),
+        "dtype": case.storage,
+        **answer,
+        "clocks": {"before": before, "after": clocks()},
+    }
 
 
 def from_spec(spec: str) -> Subject:

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 from typing import TypeVar
 
+from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Walk
@@ -56,8 +59,7 @@ class GraphMutant:
     unknown: tuple[KernelGraph, ...] = ()
 
 
-Remake = Callable[[Node], KernelGraph]
-Again = Callable[[Walk], KernelGraph]
+Remake = Callable[[T], KernelGraph]  # the graph with another part in the place of one
 
 
 def graph_mutants(graph: KernelGraph) -> Iterator[GraphMutant]:
@@ -80,76 +82,55 @@ def graph_mutants(graph: KernelGraph) -> Iterator[GraphMutant]:
             yield GraphMutant("Walk", f"{where}: {what}", again(other_walk))
 
 
-def _walks(graph: KernelGraph) -> Iterator[tuple[str, Walk, Again]]:
+def _walks(graph: KernelGraph) -> Iterator[tuple[str, Walk, Remake[Walk]]]:
     """Every walk, inner ones too, and the graph with another one in its place."""
-    for number, block in enumerate(graph.kernels):
-
-        def remade(walks: tuple[Walk, ...], number: int = number) -> KernelGraph:
-            changed = replace(graph.kernels[number], walks=walks)
-            return replace(graph, kernels=_swapped(graph.kernels, number, changed))
-
-        yield from _nest(block.walks, f"kernel {number}", remade)
+    for number, (block, again) in enumerate(_kernels(graph)):
+        yield from _nest(block.walks, f"kernel {number}", _field(block, "walks", again))
 
 
 def _nest(
-    walks: tuple[Walk, ...], where: str, remade: Callable[[tuple[Walk, ...]], KernelGraph]
-) -> Iterator[tuple[str, Walk, Again]]:
-    for place, walk in enumerate(walks):
+    walks: tuple[Walk, ...], where: str, again: Remake[tuple[Walk, ...]]
+) -> Iterator[tuple[str, Walk, Remake[Walk]]]:
+    for walk, remake in _each(walks, again):
         said = f"{where}, walk of {walk.axis}"
-
-        def again(other: Walk, place: int = place) -> KernelGraph:
-            return remade(_swapped(walks, place, other))
-
-        yield said, walk, again
-
-        def inner(found: tuple[Walk, ...], place: int = place) -> KernelGraph:
-            return remade(_swapped(walks, place, replace(walks[place], inner=found)))
-
-        yield from _nest(walk.inner, said, inner)
+        yield said, walk, remake
+        yield from _nest(walk.inner, said, _field(walk, "inner", remake))
 
 
-def _roots(graph: KernelGraph) -> Iterator[tuple[str, Node, Remake]]:
+def _roots(graph: KernelGraph) -> Iterator[tuple[str, Node, Remake[Node]]]:
     """Every expression, and the graph with another one in its place."""
     for where, walk, again in _walks(graph):
-        for i, carry in enumerate(walk.carries):
+        for carry, remake in _each(walk.carries, _field(walk, "carries", again)):
+            yield f"{where}, term of {carry.name}", carry.term, _field(carry, "term", remake)
+            for move, moved in _each(carry.moves, _field(carry, "moves", remake)):
+                yield f"{where}, move of {carry.name}", move.factor, _field(move, "factor", moved)
+        for store, kept in _each(walk.stores, _field(walk, "stores", again)):
+            yield f"{where}, store of {store.name}", store.value, _field(store, "value", kept)
+    for number, (block, last) in enumerate(_kernels(graph)):
+        for store, kept in _each(block.stores, _field(block, "stores", last)):
+            said = f"kernel {number}, store of {store.name}"
+            yield said, store.value, _field(store, "value", kept)
 
-            def term(
-                node: Node, walk: Walk = walk, i: int = i, again: Again = again
-            ) -> KernelGraph:
-                changed = replace(walk.carries[i], term=node)
-                return again(replace(walk, carries=_swapped(walk.carries, i, changed)))
 
-            yield f"{where}, term of {carry.name}", carry.term, term
-            for j, move in enumerate(carry.moves):
+def _kernels(graph: KernelGraph) -> Iterator[tuple[BlockGraph, Remake[BlockGraph]]]:
+    return _each(graph.kernels, lambda kernels: replace(graph, kernels=kernels))
 
-                def factor(
-                    node: Node, walk: Walk = walk, i: int = i, j: int = j, again: Again = again
-                ) -> KernelGraph:
-                    old = walk.carries[i]
-                    moves = _swapped(old.moves, j, replace(old.moves[j], factor=node))
-                    changed = replace(old, moves=moves)
-                    return again(replace(walk, carries=_swapped(walk.carries, i, changed)))
 
-                yield f"{where}, move of {carry.name}", move.factor, factor
-        for i, store in enumerate(walk.stores):
+def _each(items: tuple[T, ...], again: Remake[tuple[T, ...]]) -> Iterator[tuple[T, Remake[T]]]:
+    """Every item, and the graph with another one in its place. ``again``: with other items."""
+    for place, item in enumerate(items):
+        yield item, partial(_put, items, place, again)
 
-            def kept(
-                node: Node, walk: Walk = walk, i: int = i, again: Again = again
-            ) -> KernelGraph:
-                changed = replace(walk.stores[i], value=node)
-                return again(replace(walk, stores=_swapped(walk.stores, i, changed)))
 
-            yield f"{where}, store of {store.name}", store.value, kept
-    for number, block in enumerate(graph.kernels):
-        for i, store in enumerate(block.stores):
+def _put(items: tuple[T, ...], place: int, again: Remake[tuple[T, ...]], by: T) -> KernelGraph:
+    return again(_swapped(items, place, by))
 
-            def last(node: Node, number: int = number, i: int = i) -> KernelGraph:
-                old = graph.kernels[number]
-                stores = _swapped(old.stores, i, replace(old.stores[i], value=node))
-                changed = replace(old, stores=stores)
-                return replace(graph, kernels=_swapped(graph.kernels, number, changed))
 
-            yield f"kernel {number}, store of {store.name}", store.value, last
+def _field(
+    whole: Any, name: str, again: Callable[[Any], KernelGraph]
+) -> Callable[[Any], KernelGraph]:
+    """The graph with another field ``name`` of ``whole``. ``again``: with another ``whole``."""
+    return lambda part: again(replace(whole, **{name: part}))
 
 
 def _walk(walk: Walk) -> Iterator[tuple[str, Walk]]:
