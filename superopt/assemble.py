@@ -34,6 +34,7 @@ from superopt.run import Stage
 from superopt.run import best
 from superopt.search.configs import ladders
 from superopt.source import Facts
+from superopt.stopwatch import Stopwatch
 from superopt.tune.printed import has_roles
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
@@ -65,19 +66,21 @@ def assemble(
     examiner: Examiner,
     directory: Path,
     architectures: Sequence[str] = ARCHITECTURES,
+    watch: Stopwatch | None = None,
 ) -> tuple[Path | None, list[CaseRun]]:
     """Write the kernel file with the winners of ``results``, and its certificate.
 
     A graph that fails the checks of the whole file (its text is read with the numbers of all
     plans, and its executions draw other inputs than those of its candidate) is refused, and the
-    next verified candidate takes its place.
+    next verified candidate takes its place. ``watch`` gets the seconds of each step, beside those
+    of the whole; the file is read and proved while it is executed.
 
     Returns the file (None if no verified candidate is left) and the results with the facts of
     every one of ``architectures``.
     """
-    results = list(results)
+    results, watch = list(results), watch or Stopwatch()
     while any(r.winner for r in results):
-        file, results = _attempt(spec, results, examiner, directory, architectures)
+        file, results = _attempt(spec, results, examiner, directory, architectures, watch)
         if file is not None:
             return file, results
     return None, results
@@ -89,6 +92,7 @@ def _attempt(
     examiner: Examiner,
     directory: Path,
     architectures: Sequence[str],
+    watch: Stopwatch,
 ) -> tuple[Path | None, list[CaseRun]]:
     """The file and the results, or None and the results without the graph that failed."""
     won = [r for r in results if r.winner is not None]
@@ -104,7 +108,8 @@ def _attempt(
             done.append(result)
             continue
         index = graphs.index(result.winner.graph)
-        more, facts, missing = _other_targets(draft, result, index, examiner, architectures)
+        with watch.of("file: other targets"):
+            more, facts, missing = _other_targets(draft, result, index, examiner, architectures)
         rows += [row_of(result.case, index, result.winner.configs, examiner.device.arch), *more]
         winner = replace(result.winner, facts=(*result.winner.facts, *facts), why=missing)
         done.append(_with(result, winner))
@@ -113,8 +118,9 @@ def _attempt(
     file.write_text(emit(program, graphs, rows, Header()))
     claims = _claims(program, done, graphs, rows, examiner.seed)
     with ThreadPoolExecutor(1) as thread:
-        judging = thread.submit(_judged, file, claims)
-        report = execute_again(file, claims, examiner.runner)
+        judging = thread.submit(_judged, file, claims, watch)
+        with watch.of("file: execute"):
+            report = execute_again(file, claims, examiner.runner)
         read, proofs = judging.result()
     if failed := _failed(read, proofs, report):
         file.unlink()
@@ -131,13 +137,16 @@ def _attempt(
     missing_runs = (*(("bf16 on this GPU",) if unseen else ()), *report.skipped)
     missing_runs += read.open if read.solver else (NO_SOLVER,)
     claims = replace(claims, laws=proofs.laws, executed=executed, not_executed=missing_runs)
-    write_certificate(file, claims, (*proofs.questions, *read.questions))
+    with watch.of("file: certificate"):
+        write_certificate(file, claims, (*proofs.questions, *read.questions))
     return file, done
 
 
-def _judged(file: Path, claims: Certificate) -> tuple[FileReading, Proofs]:
-    read = read_again(file, claims)
-    return read, prove_again(claims) if read.solver else NO_PROOFS
+def _judged(file: Path, claims: Certificate, watch: Stopwatch) -> tuple[FileReading, Proofs]:
+    with watch.of("file: read"):
+        read = read_again(file, claims)
+    with watch.of("file: prove"):
+        return read, prove_again(claims) if read.solver else NO_PROOFS
 
 
 def _failed(

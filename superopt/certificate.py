@@ -22,6 +22,7 @@ from typing import Any
 from superopt.case import Case
 from superopt.case import case_from
 from superopt.case import case_record
+from superopt.emit.dialect import Dialect
 from superopt.emit.module import body_digest
 from superopt.emit.plan import Row
 from superopt.errors import SuperoptError
@@ -67,7 +68,7 @@ class Certificate:
     ``seed``: the search's; the executions draw by the next one.
     ``derivations``: of each graph, "law: before -> after". ``verdicts``: by case, ``laws``: those
     of the derivations, both for readers of the file; they are not read back. ``lines``: hashes of
-    the kernel's lines.
+    the kernel's lines. ``dialect``: the language that the file is printed in.
     """
 
     program: Program
@@ -84,6 +85,7 @@ class Certificate:
     cases: tuple[Case, ...] = ()
     derivations: tuple[tuple[str, ...], ...] = ()
     laws: Sequence[tuple[str, Verdict]] = ()
+    dialect: Dialect = Dialect.TRITON
 
 
 def certificate_path(kernel: Path) -> Path:
@@ -114,6 +116,7 @@ def write_certificate(
         "schema": SCHEMA,
         "tool": "superopt certificate",
         "function": claims.program.name,
+        "dialect": claims.dialect.value,
         "kernel": kernel.name,
         "body_digest": body_digest(text.decode()),
         "lines": " ".join(_lines(text)),
@@ -218,6 +221,7 @@ def read_certificate(kernel: Path) -> Certificate:
             lines=tuple(record["lines"].split(" ")),
             cases=tuple(case_from(c) for c in record.get("cases", ())),
             derivations=tuple(tuple(steps) for steps in record["derivations"]),
+            dialect=Dialect(record.get("dialect", Dialect.TRITON.value)),
         )
         _check_parts(found)
         return found

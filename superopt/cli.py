@@ -153,6 +153,27 @@ def verify(
     raise typer.Exit(run_verify(kernel, solver, quick))
 
 
+@app.command("print")
+def print_(
+    kernel: Annotated[
+        Path,
+        typer.Argument(metavar="KERNEL", readable=False, help="A printed kernel file, or its run."),
+    ],
+    dialect: Annotated[str, typer.Option(help="triton, or flagtree.")],
+    level: Annotated[
+        str, typer.Option(help="auto: with roles, where the file has some; lite: without.")
+    ] = "auto",
+    out: Annotated[
+        Path | None, typer.Option(readable=False, help="A file (default: beside the kernel).")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Compilers at work at once.")] = 2,
+) -> None:
+    """Print a verified kernel in another dialect, and check what is printed."""
+    from superopt.commands.print_kernel import run_print
+
+    raise typer.Exit(run_print(kernel, dialect, level, out, jobs))
+
+
 @app.command()
 def bench(
     kernel: Annotated[

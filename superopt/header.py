@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from superopt.emit.module import MARKER
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.run import Candidate
@@ -15,6 +16,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.verify.readings import together
 from superopt.verify.verdict import spoken
 
+TITLES = ("# Spec:", "# Derivation:", "# Verdict:", "# Tuning:")
 WIDTH = 96  # "#   " comes before each line
 
 NOT_DONE = "Not executed: bf16, and compiled code on a GPU. Ranked by the model, not timed."
@@ -42,6 +44,20 @@ def header(
         wrapped([*verdict, *_not_done(results)]),
         wrapped(list(_tuning(rows, results))),
     )
+
+
+def written(text: str) -> Header:
+    """The header of a printed file, read back."""
+    blocks: dict[str, list[str]] = {}
+    for line in text.partition(f"{MARKER}\n")[0].splitlines()[1:]:
+        title = line.removeprefix("# ").removesuffix(":").lower()
+        if line in TITLES:
+            blocks[title] = []
+        elif line.startswith("# sha256 "):
+            break
+        elif blocks:
+            blocks[list(blocks)[-1]].append(line.removeprefix("#").removeprefix("   "))
+    return Header(**{title: "\n".join(lines).strip("\n") for title, lines in blocks.items()})
 
 
 def wrapped(lines: Sequence[str], width: int = WIDTH) -> str:

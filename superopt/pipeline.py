@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from dataclasses import field
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +33,7 @@ from superopt.search.space import SLACK
 from superopt.search.space import Search
 from superopt.search.structure import structures
 from superopt.spec import Spec
+from superopt.stopwatch import Stopwatch
 from superopt.tune.outcome import Tuned
 from superopt.tune.session import Session
 from superopt.tune.timing import NOT_TIMED
@@ -86,25 +85,14 @@ class Listener(Protocol):
         """A case ends."""
 
 
-@dataclass
-class Clock:
+class Clock(Stopwatch):
     """Seconds by stage, and whether the budget's time is over."""
 
-    budget: Budget
-    began: float = field(default_factory=time.monotonic)
-    seconds: dict[str, float] = field(default_factory=dict)
-    half: float | None = None  # of the time of the case in hand, by ``time.monotonic``
-    until: float | None = None  # when it ends
-
-    @contextmanager
-    def of(self, stage: str) -> Iterator[None]:
-        """Adds the time of the block to ``stage``."""
-        start = time.monotonic()
-        try:
-            yield
-        finally:
-            spent = time.monotonic() - start
-            self.seconds[stage] = round(self.seconds.get(stage, 0.0) + spent, 3)
+    def __init__(self, budget: Budget) -> None:
+        super().__init__()
+        self.budget = budget
+        self.half: float | None = None  # of the time of the case in hand, by ``time.monotonic``
+        self.until: float | None = None  # when it ends
 
     def share(self, cases: int) -> None:
         """Gives the next of ``cases`` that are left its part of the time that is left."""
@@ -122,11 +110,6 @@ class Clock:
     def half_over(self) -> bool:
         """Whether half of it is spent; the other half is for verification."""
         return self.half is not None and time.monotonic() > self.half
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the search began."""
-        return round(time.monotonic() - self.began, 3)
 
 
 def search_function(
@@ -181,13 +164,13 @@ def search_function(
                     raise KeyboardInterrupt
             listener.stage("writing and checking the kernel file")
             with clock.of("assemble"):
-                kernel, results = _assembled(spec, searches, examiner, directory)
+                kernel, results = _assembled(spec, searches, examiner, directory, clock)
         except KeyboardInterrupt:
             interrupted = True
             listener.stage("interrupted: keeping what is verified; once more to give that up")
             with clock.of("assemble"):
                 results = [one.result() for one in searches]
-                kernel, results = assemble(spec, results, examiner, directory, ())
+                kernel, results = assemble(spec, results, examiner, directory, (), clock)
     tuned = [one.tuned for one in searches if one.tuned is not None]
     return Run(
         spec.name,
@@ -204,12 +187,13 @@ def search_function(
 
 
 def _assembled(
-    spec: Spec, searches: list[_CaseSearch], examiner: Examiner, directory: Path
+    spec: Spec, searches: list[_CaseSearch], examiner: Examiner, directory: Path, clock: Clock
 ) -> tuple[Path | None, list[CaseRun]]:
     """The kernel file and the results. A case whose verified candidates all fail in the file
     goes on with its next ones."""
     while True:
-        kernel, results = assemble(spec, [s.result() for s in searches], examiner, directory)
+        results = [s.result() for s in searches]
+        kernel, results = assemble(spec, results, examiner, directory, watch=clock)
         lost = [s for s, r in zip(searches, results, strict=True) if s.lost(r)]
         found = [s.more() for s in lost]
         if not any(found):

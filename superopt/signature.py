@@ -30,8 +30,8 @@ FILE_NAMES = frozenset(
     _target _register _even _whole _joint _div _sqrt _exp2 _log2 _nearest _fold _operator _fake
     TensorDescriptor _descriptors _old _rounded _round_to _round_to_bf16
     _best _keys _nobody _among _ranked
-    gluon gl fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait SharedDescriptor
-    _without_roles _instead _shared_descriptors _room GLUON_DTYPES TAKEN
+    tle gluon gl fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait SharedDescriptor
+    _without_roles _instead _shared_descriptors _room GLUON_DTYPES TAKEN _at_once _multiprocessors
     _dependent""".split()  # noqa: SIM905
 )
 

@@ -16,7 +16,7 @@ from tests.test_run import SECOND
 def test_the_next_verified_candidate_takes_the_place(monkeypatch):
     made = []
 
-    def attempt(spec, results, examiner, directory, architectures):
+    def attempt(spec, results, examiner, directory, architectures, watch):
         winner = results[0].winner
         made.append(winner.digest)
         if winner.graph is FIRST.graph:

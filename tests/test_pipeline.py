@@ -93,7 +93,7 @@ class Strict(Lenient):
         return replace(self.ranked(built), stage=Stage.REFUSED, why="a proof: it is wrong")
 
 
-def written(spec, results, examiner, directory, architectures=("all",)):
+def written(spec, results, examiner, directory, architectures=("all",), watch=None):
     """In place of ``assemble``: a file that names the winners and the architectures."""
     won = [r for r in results if r.winner]
     if not won:

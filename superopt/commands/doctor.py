@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import platform
-import sys
-from importlib.util import find_spec
+from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from superopt.commands.console import table_console
+from superopt.commands.doctor_checks import Check
+from superopt.commands.doctor_checks import abilities
+from superopt.commands.doctor_checks import packages
 from superopt.device import TARGETS
 from superopt.device import target
-from superopt.versions import MISSING
-from superopt.versions import version_of
+from superopt.errors import NONE_FOUND
+from superopt.errors import VERIFIED
 
 # README.md holds the same list; a test compares them.
 NOT_SUPPORTED = (
@@ -55,47 +57,34 @@ NOT_SUPPORTED = (
     ("several GPUs", "one kernel file runs on one device"),
 )
 
-_SEARCH_NEEDS = (("z3", "z3-solver"), ("sympy", "sympy"))  # module, package
-
 
 def run_doctor() -> int:
-    """Print what is installed, what can be checked here, and what is not supported; 0."""
-    console = Console()
-    console.print(_packages())
-    console.print(_abilities())
+    """Print what is installed, what works here, and what is not supported.
+
+    0 if kernels can be searched and verified here, else 1; what is missing is told with a remedy.
+    """
+    console = table_console()
+    installed = list(packages())
+    console.print(_table("installed", installed))
+    able = list(abilities())
+    console.print(_table("what this machine can do", able))
     gaps = Table("not supported yet", "because", title="limits of superopt")
     for what, why in NOT_SUPPORTED:
         gaps.add_row(what, why)
     console.print(gaps)
-    return 0
+    console.print(f"target auto: {target('auto').name}; targets: {', '.join(TARGETS)}")
+    lacking = [c for c in (*installed, *able) if c.needed and not c.good]
+    for check in lacking:
+        console.print(f"cannot search here: {check.what}: {check.found}. {check.remedy}".rstrip())
+    return NONE_FOUND if lacking else VERIFIED
 
 
-def _packages() -> Table:
-    table = Table("package", "version", title="installed")
-    table.add_row("python", platform.python_version())
-    for name in ("superopt", "torch", "triton", "numpy", "sympy", "z3-solver", "optuna"):
-        found = version_of(name)
-        table.add_row(name, f"[red]{found}[/red]" if found == MISSING else found)
-    return table
-
-
-def _abilities() -> Table:
-    import torch
-
-    gpu = torch.cuda.is_available()
-    table = Table("ability", "here", title="what this machine can do")
-    lacking = [p for m, p in _SEARCH_NEEDS if find_spec(m) is None]
-    table.add_row(
-        "search, repair, proofs, printing",
-        f"no: pip install {' '.join(lacking)}" if lacking else "yes",
-    )
-    table.add_row("run kernels in Triton's interpreter (fp32, fp16)", "yes")
-    linux = sys.platform == "linux"
-    table.add_row(
-        "compile ahead of time (sm_80, sm_90, sm_100)", "yes" if linux else "no: Linux only"
-    )
-    name = torch.cuda.get_device_name() if gpu else "no GPU: kernels are ranked by the model"
-    table.add_row("run kernels on a GPU", name)
-    table.add_row("target auto", target("auto").name)
-    table.add_row("targets", ", ".join(TARGETS))
+def _table(title: str, checks: Sequence[Check]) -> Table:
+    table = Table("", "", "here", "what to do", title=title)
+    for check in checks:
+        mark = Text("yes", "green")
+        if not check.good:
+            mark = Text("NO", "red") if check.needed else Text("no", "yellow")
+        told = "" if check.good else check.remedy
+        table.add_row(mark, Text(check.what), Text(check.found), Text(told))
     return table

@@ -48,6 +48,7 @@ from superopt.report.tuning import print_tuning
 from superopt.run import CANDIDATES
 from superopt.run import CaseRun
 from superopt.run import Run
+from superopt.stopwatch import Stopwatch
 from superopt.tune.machine import NO_GPU
 from superopt.tune.outcome import Tuned
 from superopt.tune.record import Machine
@@ -233,8 +234,10 @@ def _assembled(
     source = Source(run.name, record["spec"].get("source", ""))
     architectures = () if session.interrupted else ARCHITECTURES
     directory = examiner.directory.parent
-    kernel, cases = assemble(source, results, examiner, directory, architectures)
-    return replace(run, cases=tuple(cases), kernel=kernel)
+    watch = Stopwatch()
+    kernel, cases = assemble(source, results, examiner, directory, architectures, watch)
+    seconds = dict(run.seconds) | watch.seconds  # those of the file as it is now
+    return replace(run, cases=tuple(cases), kernel=kernel, seconds=tuple(seconds.items()))
 
 
 def conclude(console: Console, run: Run, tuned: Sequence[Tuned], session: Session) -> None:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 from superopt.emit.dependent import ALONE
 from superopt.emit.dependent import Neighbours
+from superopt.emit.dialect import Dialect
 from superopt.emit.expression import Expressions
 from superopt.emit.kernel import Kernel
 from superopt.emit.program import Frame
@@ -42,6 +43,7 @@ def print_block(
     name: str,
     described: Collection[str] = (),
     neighbours: Neighbours = ALONE,
+    dialect: Dialect = Dialect.TRITON,
 ) -> Kernel:
     """Prints one launch (one of ``split.launches``) as function ``name``.
 
@@ -51,13 +53,13 @@ def print_block(
     Raises:
         NotEmittable: something in the graph has no text; the message says what.
     """
-    return _Block(block, described).kernel(name, neighbours)
+    return _Block(block, described, dialect).kernel(name, neighbours)
 
 
 class _Block:
-    def __init__(self, block: BlockGraph, described: Collection[str]) -> None:
+    def __init__(self, block: BlockGraph, described: Collection[str], dialect: Dialect) -> None:
         self.block = block
-        self.frame = Frame(block, described)
+        self.frame = Frame(block, described, dialect)
         self.values = Expressions(self.frame, self._roots())
         self.ranges = Ranges(self.frame, self.values)
         self.lists = Lists(self.values)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from superopt.emit import descriptor
+from superopt.emit.dialect import Dialect
 from superopt.emit.distance import converted
+from superopt.emit.flagtree import lite
 from superopt.emit.kernel import TRITON_DTYPES
 from superopt.emit.number import is_pure
 from superopt.emit.program import Frame
@@ -200,6 +202,10 @@ class Expressions(Scopes):
         mask = f", mask={' & '.join(exist)}, other=0" if exist else ""
         if mask and tensor.dtype not in ("int8", "int16", "int32", "int64", "bool"):
             mask += ".0"
+        # A tile of the walk in hand, with its innermost axis, is copied in whole vectors.
+        ahead = frame.dialect is Dialect.FLAGTREE and frame.walked in node.order
+        if ahead and node.order[-1] in dims:
+            return Value(lite.load(f"{address}{mask}"), dims, node.kind)
         return Value(f"tl.load({address}{mask})", dims, node.kind)
 
     def address(

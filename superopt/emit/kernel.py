@@ -102,7 +102,8 @@ class StructKernel:
     with their capacity. ``rows``, ``consumers``: the grid axis that consumers split; a program has
     ``consumers`` tiles of it. ``moving``: the tensors that come through rings. ``least``: with
     fewer slots its roles would wait for ever. ``kind``: what tells it from others with as many
-    consumers (``Config.kind``).
+    consumers (``Config.kind``). ``persistent``: its programs take several tiles, with so many slots
+    for what comes once a tile (0: a program for each tile).
     """
 
     kernel: Kernel
@@ -112,3 +113,4 @@ class StructKernel:
     moving: tuple[str, ...] = ()
     least: int = 2
     kind: str = ""
+    persistent: int = 0

@@ -9,6 +9,10 @@ from dataclasses import replace
 from superopt.emit import dependent
 from superopt.emit import descriptor
 from superopt.emit.block import print_block
+from superopt.emit.dialect import Dialect
+from superopt.emit.flagtree import lite
+from superopt.emit.flagtree.kernel import print_threads as print_tle
+from superopt.emit.flagtree.words import HOST_DESCRIPTORS
 from superopt.emit.host import host_names
 from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
@@ -27,7 +31,9 @@ from superopt.emit.scalar import HELPERS
 from superopt.emit.scalar import VALUES
 from superopt.emit.self_test import print_self_test
 from superopt.emit.struct import launch as struct
+from superopt.emit.struct import waves
 from superopt.emit.struct.dialect import IMPORTS as IMPORT_ROLES
+from superopt.emit.struct.kernel import print_threads
 from superopt.emit.torch_reference import BEST
 from superopt.emit.torch_reference import EXTREME
 from superopt.emit.torch_reference import ROUNDED
@@ -66,7 +72,10 @@ def function_name(graph: str, index: int, launch: int) -> str:
 
 
 def print_graph(
-    graph: KernelGraph, index: int = 0, asked: Sequence[tuple[Sequence[Config], str]] = ()
+    graph: KernelGraph,
+    index: int = 0,
+    asked: Sequence[tuple[Sequence[Config], str]] = (),
+    dialect: Dialect = Dialect.TRITON,
 ) -> tuple[Kernel, ...]:
     """The kernels of a graph, one for each of ``split.launches``, with their twins.
 
@@ -77,19 +86,23 @@ def print_graph(
     """
     found = []
     blocks = launches(graph)
+    printer = print_tle if dialect is Dialect.FLAGTREE else print_threads
     for number, block in enumerate(blocks):
         name = function_name(graph.name, index, number)
         around = dependent.neighbours(number, len(blocks))
         tensors = [t.name for t in described(block)]
         twin = (
-            print_block(block, f"{name}{descriptor.SUFFIX}", tensors, around) if tensors else None
+            print_block(block, f"{name}{descriptor.SUFFIX}", tensors, around, dialect)
+            if tensors
+            else None
         )
         roles: tuple[StructKernel, ...] = ()
         for configs, dtype in asked:
             if number < len(configs) and configs[number].consumers:
-                made = struct.with_roles(block, name, configs[number], dtype)
+                made = struct.with_roles(block, name, configs[number], dtype, printer)
                 roles = struct.joined(roles, made)
-        found.append(replace(print_block(block, name, neighbours=around), twin=twin, roles=roles))
+        plain = print_block(block, name, (), around, dialect)
+        found.append(replace(plain, twin=twin, roles=roles))
     return tuple(found)
 
 
@@ -99,11 +112,12 @@ def emit(
     rows: Sequence[Row],
     header: Header,
     descriptors: bool = False,
+    dialect: Dialect = Dialect.TRITON,
 ) -> str:
     """The kernel file of ``program`` (user names), which holds each of ``graphs`` once.
 
     A launch also has its function with tensor descriptors if some row asks for it, or, with
-    ``descriptors``, if there is one.
+    ``descriptors``, if there is one. ``dialect``: the language of its functions.
 
     Raises:
         NotEmittable: something cannot be printed; the message says what.
@@ -112,7 +126,7 @@ def emit(
     if not graphs or not rows:
         raise NotEmittable("a kernel file needs at least one graph and one row")
     printed = [
-        print_graph(g, i, [(r.configs, r.dtype) for r in rows if r.graph == i])
+        print_graph(g, i, [(r.configs, r.dtype) for r in rows if r.graph == i], dialect)
         for i, g in enumerate(graphs)
     ]
     for row in rows:
@@ -122,6 +136,7 @@ def emit(
     functions = [f for kernels in printed for one in kernels for f in struct.functions(one)]
     roles = any(one.roles for kernels in printed for one in kernels)
     twins = any(one.twin for kernels in printed for one in kernels)
+    tle = dialect is Dialect.FLAGTREE
     default = rows[0].dtype
     host = "".join(print_runner(g, i, printed[i], names) for i, g in enumerate(graphs))
     host += print_launcher(program, names, len(graphs), default)
@@ -131,8 +146,8 @@ def emit(
     sizes = tuple_text(f'"{a}"' for a in names.sizes)
     parts = [
         IMPORTS,
-        descriptor.IMPORT_DESCRIPTOR if twins else "",
-        IMPORT_ROLES if roles else "",
+        descriptor.IMPORT_DESCRIPTOR if twins or (roles and tle) else "",
+        lite.imported(roles) if tle else IMPORT_ROLES if roles else "",
         _constants(functions, host + reference),
         TYPES.replace(*LAUNCH_ROLES) if roles else TYPES,
         _helpers(functions),
@@ -145,7 +160,8 @@ def emit(
         interpreted,
         CHECKS,
         descriptor.HOST if twins else "",
-        struct.HOST if roles else "",
+        _roles_host(tle) if roles else "",
+        waves.HOST if any(r.persistent for ks in printed for k in ks for r in k.roles) else "",
         dependent.HOST if any(k.neighbours.before for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
@@ -173,6 +189,11 @@ def body_digest(text: str) -> str:
 
 def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _roles_host(tle: bool) -> str:
+    """How the launcher starts kernels with roles, in Gluon or TLE."""
+    return struct.HOST.replace(struct.DESCRIPTORS, HOST_DESCRIPTORS) if tle else struct.HOST
 
 
 def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:

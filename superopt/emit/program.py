@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from dataclasses import field
 
+from superopt.emit.dialect import Dialect
 from superopt.emit.kernel import ScalarArgument
 from superopt.emit.kernel import TensorArgument
 from superopt.emit.kernel import TileArgument
@@ -52,8 +53,14 @@ class Frame:
     ``described``: tensors that are passed as tensor descriptors.
     """
 
-    def __init__(self, block: BlockGraph, described: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        block: BlockGraph,
+        described: Collection[str] = (),
+        dialect: Dialect = Dialect.TRITON,
+    ) -> None:
         self.block = block
+        self.dialect = dialect
         self._described = frozenset(described)
         self.places: dict[str, Place] = block.place
         self.order = tile_axes(block)
@@ -191,7 +198,7 @@ class Frame:
         if sorted(t.axis for t in turns) != sorted(grid):
             raise NotEmittable("the order of programs does not name every grid axis once")
         if turns:
-            self.lines.line("pid = tl.program_id(0)")
+            self.lines.line(f"pid = {self.program()}")
         named: dict[str, tuple[str, str]] = {}  # number of the program, and of all of them
         for count, turn in enumerate(reversed(turns)):
             axis, last = turn.axis, count == len(turns) - 1
@@ -210,6 +217,10 @@ class Frame:
                 self.lines.line(f"pid = pid // {number}")
             if self.grouped and axis == self.grouped[0]:
                 self._group(named)
+
+    def program(self) -> str:
+        """The number of the program, or of what takes its place, in the order of the grid."""
+        return "tl.program_id(0)"
 
     def _group(self, named: dict[str, tuple[str, str]]) -> None:
         """Prints how the tiles of two grid axes trade places within groups."""

@@ -30,7 +30,7 @@ TRITON: dict[Fn, str] = {
     Fn.RSQRT: "tl.rsqrt({0})",
     Fn.TANH: "_tanh({0})",
     Fn.SIGMOID: "_sigmoid({0})",
-    Fn.ERF: "tl.erf({0})",
+    Fn.ERF: "_erf({0})",
     **{fn: f"_round_to({{0}}, {grid.text})" for fn, grid in GRIDS.items()},
     Fn.ROUND_BF16: "_round_to_bf16({0})",  # its grid reaches as far as fp32's
     Fn.LT: "{0} < {1}",
@@ -127,6 +127,19 @@ def _sigmoid(x):
     """1 / (1 + exp(-x)); an overflow to infinity gives the right limit 0."""
     return 1.0 / (1.0 + tl.exp2(-x * LOG2E))
 ''',
+    "_erf": '''@triton.jit
+def _erf(x):
+    """erf as t / sqrt(1 + t * t), where t / x is a polynomial of x * x without cancellation; of
+    3.92 and more the nearest number is 1. (No branch, so it takes half as many instructions as
+    tl.erf.)"""
+    s = x * x
+    t = ((2.19222083e-7 * s - 1.60136314e-6) * s + 2.5189224e-5) * s + 9.3093677e-5
+    t = ((t * s + 0.00146067904) * s + 0.0125893084) * s + 0.0804805172
+    t = ((t * s + 0.342219671) * s + 1.12837921) * tl.abs(x)
+    near = tl.minimum(t * tl.rsqrt(1.0 + t * t), 1.0, propagate_nan=tl.PropagateNan.ALL)
+    near = tl.where(tl.abs(x) >= 3.92, 1.0, near)
+    return tl.where(x < 0.0, -near, near)
+''',
     "_round_to": '''@triton.jit
 def _round_to(
     x, bits: tl.constexpr, least: tl.constexpr, lowest: tl.constexpr, largest: tl.constexpr
@@ -153,7 +166,8 @@ def _round_to_bf16(x):
 }
 
 # Which helpers a function needs, pointwise and as a fold.
-NEEDS = {Fn.TANH: "_tanh", Fn.SIGMOID: "_sigmoid", **dict.fromkeys(GRIDS, "_round_to")}
+NEEDS = {Fn.TANH: "_tanh", Fn.SIGMOID: "_sigmoid", Fn.ERF: "_erf"}
+NEEDS |= dict.fromkeys(GRIDS, "_round_to")
 NEEDS[Fn.ROUND_BF16] = "_round_to_bf16"
 FOLDS = {
     Fn.ADD: "tl.sum({0}, axis={1})",

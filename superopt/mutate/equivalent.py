@@ -107,6 +107,8 @@ def _tries(subject: Subject, mutant: SourceMutant) -> Iterator[Try]:
                 before, after = seen.before, seen.after
                 both = f"tl.where(({before}) == ({after}), {before}, {NAN})"
                 yield APART, [replaced(text, seen.site, both)]
+        for seen in filter(_chooses, enclosing(subject, mutant)):
+            yield from _decided(text, seen)
         for seen in filter(_is_condition, (mutant, *enclosing(subject, mutant))):
             yield EITHER, [replaced(text, seen.site, word) for word in ("True", "False")]
             if not site.compiled:
@@ -167,6 +169,20 @@ def _choice(
     yield APART, [lost(f"({{}}) * {NAN}")]
     yield ANYWHERE, [lost(ANY)]
     yield OTHERS, [lost(n) for n in (*NUMBERS, "-2")]
+
+
+def _decided(text: str, seen: SourceMutant) -> Iterator[Try]:
+    """Something else where two conditions choose differently from the same arms."""
+    match seen.site.node, ast.parse(seen.after, mode="eval").body:
+        case ast.Call(args=[before, *arms]), ast.Call(args=[after, *others]):
+            if not arms or list(map(ast.dump, arms)) != list(map(ast.dump, others)):
+                return
+            a, b = ast.unparse(before), ast.unparse(after)
+            apart = f"(({a}) & ~({b})) | (~({a}) & ({b}))"
+            forms = [f"tl.where({apart}, {n}, {seen.before})" for n in (ANY, *NUMBERS, "-2")]
+            texts = [with_any(replaced(text, seen.site, form)) for form in forms]
+            yield ANYWHERE, texts[:1]
+            yield OTHERS, texts[1:]
 
 
 def _chooses(seen: SourceMutant) -> bool:

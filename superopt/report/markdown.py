@@ -57,6 +57,9 @@ def _lines(run: Run) -> Iterator[str]:
         yield "## Substitutes"
         yield ""
         yield from (f"* {cell(text)}" for text in run.substitutes)
+    if run.timing.machine is not None:  # else the page is the same for the same seed
+        yield ""
+        yield f"Seconds of the run: {', '.join(f'{n} {s:.1f}' for n, s in run.seconds)}."
 
 
 def _case(result: CaseRun, timing: Timing) -> Iterator[str]:

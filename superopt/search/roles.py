@@ -82,7 +82,7 @@ def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list
     made = [
         _repriced(work, option, config)
         for number, option in enumerate(found)
-        for config in _kinds(work.run, option, varied and number < VARIED)
+        for config in _kinds(work, probe, option, varied and number < VARIED)
         if has_thread_graph(work.run, config, work.dtype)
     ]
     return sorted(made, key=by_time)
@@ -159,21 +159,32 @@ def _repriced(work: Workload, option: Option, config: Config) -> Option:
 
 def _with_numbers(probe: ThreadGraph, config: Config) -> ThreadGraph:
     """``probe`` with the tiles, consumers and slots of ``config``."""
-    pipes = tuple(replace(p, capacity=config.stages) if p.walk else p for p in probe.pipes)
+    kept = max(1, config.persistent)
+    pipes = tuple(replace(p, capacity=config.stages if p.walk else kept) for p in probe.pipes)
     return replace(probe, config=config, consumers=config.consumers, pipes=pipes)
 
 
-def _kinds(run: BlockGraph, option: Option, varied: bool) -> Iterator[Config]:
+def _kinds(work: Workload, probe: ThreadGraph, option: Option, varied: bool) -> Iterator[Config]:
     """The Configs of one way: with and without turns, masked tiles in a loop of their own or not,
-    programs in groups or not."""
-    (config,) = option.configs
+    programs for several tiles each or not, tiles in groups or not."""
+    (config,), (cost,), run = option.configs, option.costs, work.run
     parts = varied and any(walk.clear for walk in run.walks)
+    kept = _kept(work, probe, config) if cost.programs > work.device.sms else 0
     for joined in (False, True) if parts else (False,):
         for ring in (False, True) if varied and config.consumers > 1 else (False,):
-            kind = replace(config, joined=joined, ring=ring)
-            yield kind
-            if (some := grouped_configs([run], [kind], option.costs)) is not None:
-                yield some[0]
+            for persistent in (0, kept) if kept else (0,):
+                kind = replace(config, joined=joined, ring=ring, persistent=persistent)
+                yield kind
+                if (some := grouped_configs([run], [kind], option.costs)) is not None:
+                    yield some[0]
+
+
+def _kept(work: Workload, probe: ThreadGraph, config: Config) -> int:
+    """How many slots a persistent program has for what comes once a tile: two where they fit."""
+    once = any(not pipe.walk for pipe in probe.pipes)
+    graph = _with_numbers(probe, replace(config, persistent=2))
+    fits = shared_bytes(graph, work.dtype) + BARRIERS <= work.device.shared_block
+    return 2 if once and fits else 1
 
 
 def _products(graph: ThreadGraph) -> list[Reduce]:

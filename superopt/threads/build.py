@@ -106,9 +106,19 @@ def of_config(block: BlockGraph, config: Config, dtype: str) -> ThreadGraph:
         schedule = scheduled(config.schedule, body.axis, body.instrs, graph.pipes)
         graph = replace(graph, bodies=(replace(body, schedule=schedule),))
     graph = replace(graph, ring=config.ring, joined=config.joined)
-    if (config.ring or config.schedule) and (problems := check(graph)):
+    if config.persistent:
+        graph = _persistent(graph, config.persistent)
+    if (config.ring or config.schedule or config.persistent) and (problems := check(graph)):
         raise NotEmittable(problems[0])
     return graph
+
+
+def _persistent(graph: ThreadGraph, kept: int) -> ThreadGraph:
+    """``graph`` as a program of several tiles. ``kept``: slots of what comes once for each."""
+    if not graph.block.order:
+        raise NotEmittable("a kernel without grid axes has one tile, so no program takes several")
+    pipes = tuple(p if p.walk else replace(p, capacity=kept) for p in graph.pipes)
+    return replace(graph, pipes=pipes, persistent=True)
 
 
 def has_thread_graph(block: BlockGraph, config: Config, dtype: str) -> bool:

@@ -98,12 +98,12 @@ class CaseData:
             Exception: whatever the call raises.
         """
         # Fills torch.empty with NaN, so that a workspace that is read before it is written shows.
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.set_deterministic_debug_mode("warn")
         try:
             first = self._run(call, math.nan)
             second = self._run(call, OTHER_POISON)
         finally:
-            torch.use_deterministic_algorithms(False)
+            torch.set_deterministic_debug_mode("default")
         found = self.check(first)
         if found.problem:
             return found

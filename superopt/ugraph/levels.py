@@ -249,6 +249,9 @@ class KernelGraph:
     fixed: tuple[tuple[str, int], ...] = ()
 
 
+PERSISTENT = "persistent"  # in a kind, before the number
+
+
 @dataclass(frozen=True)
 class Config:
     """Numbers that bind one launch; outside a graph's digest, constexpr in printed text.
@@ -266,6 +269,9 @@ class Config:
     copies (``threads.ThreadGraph``); the tile of those rows is one consumer's, and ``stages`` are
     the slots of each ring. 0: the compiler decides what each thread does. ``ring``, ``joined``: of
     the ``ThreadGraph``; ``schedule``: its schedule (``threads.written``) if one was searched.
+    ``persistent``: as many programs as multiprocessors, each of which takes several tiles of the
+    grid, one after the other, with so many slots for what is copied once a tile; 0: a program for
+    each tile.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -279,14 +285,22 @@ class Config:
     ring: bool = False
     joined: bool = False
     schedule: str = ""
+    persistent: int = 0
 
     @property
     def kind(self) -> str:
         """What tells kernels with roles of as many consumers apart, as part of a name."""
         when = f"s{sha256(self.schedule.encode()).hexdigest()[:6]}" * bool(self.schedule)
-        return "_".join(filter(None, ["ring" * self.ring, "joined" * self.joined, when]))
+        more = f"{PERSISTENT}{self.persistent}" * bool(self.persistent)
+        return "_".join(filter(None, ["ring" * self.ring, "joined" * self.joined, more, when]))
 
     @property
     def tile(self) -> dict[str, int]:
         """Tile by axis."""
         return dict(self.tiles)
+
+
+def persistent_of(kind: str) -> int:
+    """``Config.persistent`` of the Configs of this ``kind``."""
+    words = (w for w in kind.split("_") if w.startswith(PERSISTENT))
+    return int(next(words, PERSISTENT + "0").removeprefix(PERSISTENT))

@@ -56,7 +56,8 @@ def read_config(line: Line) -> Config:
     dependent = line.accept("dependent")
     consumers = line.integer() if line.accept("consumers", "=") else 0
     ring, joined = line.accept("ring"), line.accept("joined")
+    persistent = line.integer() if line.accept("persistent", "=") else 0
     schedule = line.name() if line.accept("schedule", "=") else ""
     line.end()
-    how = (descriptors, group, dependent, consumers, ring, joined, schedule)
+    how = (descriptors, group, dependent, consumers, ring, joined, schedule, persistent)
     return Config(tuple(tiles), parts, warps, stages, *how)

@@ -119,7 +119,8 @@ class Pipe:
     """A ring of ``capacity`` slots in shared memory between the producer and all consumers.
 
     Each slot holds one tile of each of ``tensors``. ``walk``: the axis along which new tiles come;
-    empty if they come once, before the first instruction (then nothing is ever released).
+    empty if they come once for each tile of the grid, before the first instruction (then nothing is
+    released unless the program is persistent).
     """
 
     name: str
@@ -204,7 +205,9 @@ class ThreadGraph:
     a consumer, of the producer. ``pipes``: in the order in which they are first filled. ``bodies``:
     one for each walk of ``block``, in order. ``ring``: consumers take turns to issue their products
     (an ordering token goes around). ``joined``: a walk with a clear part is one loop, which asks of
-    every tile whether it is clear, and so takes tiles in the order of positions.
+    every tile whether it is clear, and so takes tiles in the order of positions. ``persistent``: a
+    program takes several tiles of the grid; rings go on from one to the next, so that the producer
+    is ahead of the consumers at borders, too.
     """
 
     block: BlockGraph
@@ -216,6 +219,7 @@ class ThreadGraph:
     bodies: tuple[Body, ...]
     ring: bool = False
     joined: bool = False
+    persistent: bool = False
 
     @property
     def by_tensor(self) -> dict[Input, Pipe]:

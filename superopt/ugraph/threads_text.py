@@ -37,7 +37,7 @@ from superopt.ugraph.threads import Schedule
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.threads import Use
 
-FLAGS = ("ring", "joined")
+FLAGS = ("ring", "joined", "persistent")
 
 
 def show_threads(graph: ThreadGraph) -> str:

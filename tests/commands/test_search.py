@@ -60,6 +60,10 @@ def test_the_same_seed_gives_the_same_bytes(searched, tmp_path):
         assert (again / name).read_bytes() == (searched.directory / name).read_bytes(), name
     record = json.loads((again / "run.json").read_text())
     assert record.keys() == searched.record.keys()
+    steps = {f"file: {step}" for step in ("execute", "read", "prove", "certificate")}
+    assert (
+        steps <= record["timing"]["seconds"].keys() == searched.record["timing"]["seconds"].keys()
+    )
     for key in record.keys() - {"timing"}:
         assert record[key] == searched.record[key], key
 

@@ -94,7 +94,11 @@ def test_a_run_is_timed_and_written_anew(run, gpu, cli):
     assert any(f"small on {MACHINE.gpu}, fp16" in text for text in certificate.executed)
     assert not any("bf16 on this GPU" in text for text in certificate.not_executed)
     assert f"measured: {winner.timed.us:.1f} us" in kernel.read_text()
-    assert MACHINE.gpu in (run / "report.md").read_text()
+    page = (run / "report.md").read_text()
+    assert MACHINE.gpu in page
+    steps = {f"file: {step}" for step in ("execute", "read", "prove", "certificate")}
+    assert steps <= record["timing"]["seconds"].keys()
+    assert "file: certificate " in page[page.rindex("Seconds of the run: ") :]
     assert sorted(record["files"]) == sorted(
         str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != "run.json"
     )

@@ -10,6 +10,7 @@ import pytest
 from superopt.emit.number import python_number
 from superopt.emit.runtime import ARITHMETIC
 from superopt.emit.scalar import FOLDS
+from superopt.emit.scalar import HELPERS
 from superopt.emit.scalar import PYTHON
 from superopt.emit.scalar import TORCH
 from superopt.emit.scalar import TRITON
@@ -100,3 +101,51 @@ def test_numerals_are_exact() -> None:
     assert numeral(Fraction(1, 100000)) == "1e-05"
     assert numeral(Fraction(1, 3)) == "(1 / 3)"
     assert numeral(-INF) == 'float("-inf")'
+
+
+def approximated(name: str, x: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    """The text of a helper, executed in float32 with a rounding behind every operation."""
+
+    def extreme(a, b, propagate_nan):
+        return np.minimum(a, b)
+
+    words = SimpleNamespace(
+        abs=np.abs,
+        where=np.where,
+        minimum=extreme,
+        exp2=np.exp2,
+        rsqrt=lambda v: np.float32(1) / np.sqrt(v),
+        PropagateNan=SimpleNamespace(ALL="all"),
+    )
+    world = {"tl": words, "triton": SimpleNamespace(jit=lambda f: f), "LOG2E": math.log2(math.e)}
+    exec(HELPERS[name], world)
+    with np.errstate(all="ignore"):
+        return world[name](x.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning", "units", "reach"),
+    [
+        ("_erf", math.erf, 4, 80.0),
+        ("_tanh", math.tanh, 4, 80.0),
+        ("_sigmoid", lambda v: 1 / (1 + math.exp(-v)), 16, 12.0),
+    ],
+)
+def test_helpers_are_near_what_they_approximate(name, meaning, units, reach):
+    """To so many units in the last place, and never beyond 1."""
+    far = np.logspace(-35, math.log10(reach), 4001)
+    points = np.concatenate([np.linspace(-12, 12, 48001), far, -far, [0.0]]).astype(np.float32)
+    found = approximated(name, points)
+    assert found.dtype == np.float32
+    wanted = np.array([meaning(float(v)) for v in points])
+    near = np.abs(found - wanted) <= units * 2.0**-23 * np.abs(wanted)
+    assert near.all(), (points[~near][:3], found[~near][:3], wanted[~near][:3])
+    assert np.abs(found).max() <= 1.0
+
+
+@pytest.mark.parametrize(("name", "low"), [("_erf", -1.0), ("_tanh", -1.0), ("_sigmoid", 0.0)])
+def test_helpers_reach_their_limits_and_keep_nan(name, low):
+    ends = np.array([-np.inf, -1e30, -1000, 1000, 1e30, np.inf, np.nan])
+    found = approximated(name, ends)
+    assert found[:6].tolist() == [low] * 3 + [1.0] * 3
+    assert np.isnan(found[6])

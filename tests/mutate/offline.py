@@ -1,16 +1,16 @@
-"""``python -m tests.mutate.offline FILE COUNT [CASE:GRAPH ...]``: judges mutants of every subject.
+"""Judges mutants of every subject.
 
 Appends an outcome a line to FILE and leaves out what is there, so that a run may be ended and
 taken up again. With COUNT 0 it judges again those that survived, and looks for reasons; with -1 it
 executes them, and mutants of launchers that have a reason, too. The last line about a mutant
-counts.
+counts. ``python -m tests.mutate.summary FILE`` prints the page.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
-import sys
 from dataclasses import asdict
 from dataclasses import replace
 from hashlib import sha256
@@ -43,8 +43,13 @@ Rows = dict[str, dict[str, Any]]
 
 def main() -> None:
     """Judges the mutants of the subjects named, or of all."""
-    file, count = Path(sys.argv[1]), int(sys.argv[2])
-    named = [tuple(a.split(":")) for a in sys.argv[3:]]
+    parser = argparse.ArgumentParser("python -m tests.mutate.offline", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("count", type=int, help="mutants of each subject; 0, -1: see above")
+    parser.add_argument("subjects", nargs="*", metavar="CASE:GRAPH")
+    given = parser.parse_args()
+    file, count = given.file, given.count
+    named = [tuple(a.split(":")) for a in given.subjects]
     chosen = [(n, int(g)) for n, g in named] or list(SUBJECTS)
     known = rows(file)
     signal.signal(signal.SIGPROF, _late)

@@ -8,6 +8,7 @@ import pytest
 
 from superopt.mutate import reasons
 from superopt.mutate.assigned import walked
+from superopt.mutate.equivalent import _tries
 from superopt.mutate.equivalent import explained
 from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.source import source_mutants
@@ -48,6 +49,20 @@ def mutant(name, graph, kind, before, after):
 def test_the_reason(case):
     *which, reason = case
     assert explained(*mutant(*which)) == (getattr(reasons, reason) if reason else "")
+
+
+def test_what_is_chosen_may_be_anything_where_two_conditions_differ():
+    """The factor of an empty part multiplies zeros, that of any other one does not."""
+    one = subject("attention", 1)
+    found = source_mutants(one.text, one.function, 0)
+    (turned,) = [
+        m for m in found if m.after == "float('inf')" and "part0_m ==" in m.diff(one.text.text)
+    ]
+    (text,) = next(texts for reason, texts in _tries(one, turned) if reason == reasons.ANYWHERE)
+    apart = "(part0_m == float('-inf')) & ~(part0_m == float('inf'))"
+    assert text.count(apart) == 1
+    assert one.in_field(text).by == SURVIVED
+    assert one.in_field(text.replace(apart, "(part0_m < float('inf'))")).by != SURVIVED
 
 
 def test_what_a_masked_load_gives_may_be_anything_where_it_is_masked_again():

@@ -10,6 +10,7 @@ from math import log2
 
 from superopt.tune.device_worker import Jobs
 from superopt.tune.record import Figures
+from superopt.verify.run.lean import leanly
 from superopt.verify.run.reductions import by_slices
 from superopt.verify.run.worker import serve
 
@@ -42,6 +43,7 @@ class Invented:
 
 def main():
     by_slices()
+    leanly()
     serve(Jobs(Invented()).answer)
 
 

@@ -19,10 +19,14 @@ from superopt.threads.body import Products
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import without
+from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.threads import Body
 from superopt.ugraph.threads import ThreadGraph
+from superopt.ugraph.walk import topo
+
+STORED = "tma.store_wait(pendings=0)"
 
 
 @dataclass(frozen=True)
@@ -36,18 +40,33 @@ class Result:
 class Consumer:
     """Prints the consumer into the lines of its role."""
 
+    expressions: type[Values] = Values
+    loops: type[Loop] = Loop
+
     def __init__(self, role: Role, graph: ThreadGraph, products: Products, shared: Shared) -> None:
         self.role, self.graph, self.shared, self.products = role, graph, shared, products
         (body,) = graph.bodies
-        self.values = Values(role, graph.by_tensor)
-        self.loop = Loop(role, self.values, body, products, shared)
+        self.values = self.expressions(role, graph.by_tensor)
+        self.loop = self.loops(role, self.values, body, products, shared)
         self.values.slot = self.loop.tile
 
     def arrive(self) -> None:
-        """Prints the wait for what is copied once."""
-        for pipe in self.shared.pipes:
-            if not pipe.walk:
-                self.role.lines.line(f"mbarrier.wait({self.shared.full(pipe, '0')}, 0)")
+        """Prints the wait for what is copied once a tile of the grid."""
+        shared, lines, waves = self.shared, self.role.lines, self.role.entry.waves
+        for pipe in (p for p in shared.pipes if not p.walk):
+            parity = "0" if waves is None else shared.turn(pipe, waves.wave, lines)
+            lines.line(f"mbarrier.wait({shared.full(pipe, shared.kept(pipe))}, {parity})")
+
+    def leave(self, behind: bool) -> None:
+        """Prints that what was copied once is read no more, if the program goes on to another tile.
+        ``behind``: of what is read behind the walk, and else of all other."""
+        if self.role.entry.waves is None:
+            return
+        read = {n for n in topo([s.value for s in self.graph.block.stores]) if isinstance(n, Input)}
+        for pipe in (p for p in self.shared.pipes if not p.walk):
+            if behind is not read.isdisjoint(pipe.tensors):
+                empty = self.shared.empty(pipe, self.shared.kept(pipe))
+                self.role.lines.line(f"mbarrier.arrive({empty})")
 
     def walk(self, walk: Walk, body: Body, stretches: list[Stretch]) -> None:
         """Prints a walk, loop by loop."""
@@ -60,7 +79,7 @@ class Consumer:
             shape, layout = self.values.shape(dims), role.layout(dims)
             role.lines.line(f"{name} = gl.full({shape}, {unit}, {kind}, layout={layout})")
         if self.shared.turns:
-            role.lines.line(f"{TURN} = 0")
+            (role.lines if role.entry.waves is None else role.before).line(f"{TURN} = 0")
         for stretch in stretches:
             self.loop.stretch(
                 stretch, clear_values(walk, body) if stretch.clear or stretch.bound else {}
@@ -85,11 +104,16 @@ class Consumer:
             lines.line(f"{tile} = {buffer}.index({at})")
             shape = f".reshape([{', '.join(role.tile(d) for d in dims)}])"
             inner = tile if len(store.order) == len(dims) else f"{tile}{shape}"
+            if role.entry.waves is not None and not role.behind.lines:
+                # The copy out of the tile before reads the buffer until then; so does the last one.
+                lines.line(STORED)
+                role.behind.line(STORED)
             lines.line(f"{inner}.store({value.operand}.to({result.described}.dtype))")
             lines.line("fence_async_shared()")
             corners = ", ".join(corner(role, store.order))
             lines.line(f"tma.async_copy_shared_to_global({result.described}, [{corners}], {tile})")
-            lines.line("tma.store_wait(pendings=0)")
+            if role.entry.waves is None:
+                lines.line(STORED)
             return
         address = self.values.address(store.value, store.order, store.dtype, True, store.name)
         text = value.text if value.dims == dims else role.along(value, dims)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from superopt.emit.program import Body
 from superopt.emit.program import Frame
+from superopt.emit.struct.waves import Waves
 from superopt.emit.value import Value
 from superopt.emit.writer import Writer
 from superopt.errors import NotEmittable
 from superopt.threads.layouts import Layouts
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.scalar import Kind
 
@@ -67,16 +69,36 @@ class Stretch:
 
 
 class Entry(Frame):
-    """The frame of the entry. ``rows``: the axis that ``consumers`` split."""
+    """The frame of the entry. ``rows``: the axis that ``consumers`` split. ``persistent``: what is
+    printed here decides about one of several tiles of a program, and stands in every role."""
 
     def __init__(
-        self, block: BlockGraph, described: Collection[str], rows: str, consumers: int
+        self,
+        block: BlockGraph,
+        described: Collection[str],
+        rows: str,
+        consumers: int,
+        persistent: bool = False,
     ) -> None:
         super().__init__(block, described)
         self.rows, self.consumers = rows, consumers
         self.names.fresh(CONSUMERS)
         self.names.fresh(CONSUMER)
         self.names.fresh("turn")
+        self.waves = Waves.named(self.names) if persistent else None
+
+    def program(self) -> str:
+        """The number of the tile in hand, in the order of the grid."""
+        return super().program() if self.waves is None else self.waves.tile
+
+    def count(self) -> str:
+        """How many tiles the grid has."""
+        tiled = {a for a, p in self.places.items() if p == Grid()}
+        axes = [turn.axis for turn in self.block.order]
+        return " * ".join(
+            f"tl.cdiv({self.extent(a)}, {self.tile(a)})" if a in tiled else self.size(a)
+            for a in axes
+        )
 
     def tile(self, axis: str) -> str:
         """Positions that the program has of ``axis`` at a time."""
@@ -85,6 +107,8 @@ class Entry(Frame):
     def lane(self, axis: str) -> str:
         """0 and more: a power of two of lanes, those beyond the tile of the program included.
         (The entry has lanes only where a walk's limits depend on data.)"""
+        if self.waves is not None:
+            raise NotEmittable(f"rows of {axis!r} end where data say, so each tile has its program")
         count = self.one(axis)
         if axis == self.rows:
             count += f" * {1 << (self.consumers - 1).bit_length()}"
@@ -124,6 +148,7 @@ class Role(Frame):
         numbers = [k for k in entry._known if k[1] in ("tile", "at") and (k[1], k[0]) not in lanes]
         self._known = {k: entry._known[k] for k in numbers}
         self.constants = Writer(1)  # the lines that define layouts, before all others
+        self.before, self.behind = Writer(1), Writer(1)  # all tiles of a persistent program
         self.layout_names: dict[str, str] = {}
         self.stretch: Stretch | None = None
         self.iteration = ""

@@ -18,9 +18,12 @@ from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Entry
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.frames import plus
 from superopt.emit.struct.names import Shared
 from superopt.emit.struct.producer import WHICH
 from superopt.emit.struct.producer import Producer
+from superopt.emit.struct.waves import Waves
+from superopt.emit.struct.waves import needed
 from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.threads.body import Products
@@ -28,6 +31,7 @@ from superopt.threads.body import instructions
 from superopt.threads.build import copied_out
 from superopt.threads.layouts import Layouts
 from superopt.threads.layouts import layouts_of
+from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Node
 from superopt.ugraph.threads import ThreadGraph
@@ -43,21 +47,34 @@ def print_threads(graph: ThreadGraph, name: str) -> StructKernel:
     Raises:
         NotEmittable: something in the graph has no text; the message says what.
     """
-    return _Struct(graph, name).printed()
+    return Struct(graph, name).printed()
 
 
-class _Struct:
+class Struct:
+    """Prints one thread graph. What its parts are made by is a matter of the dialect."""
+
+    entries: type[Entry] = Entry
+    shares: type[Shared] = Shared
+    roles: type[Role] = Role
+    producers: type[Producer] = Producer
+    consumers: type[Consumer] = Consumer
+
     def __init__(self, graph: ThreadGraph, name: str) -> None:
         self.graph, self.name = graph, name
         self.products = Products(graph.block)
         for walk in graph.block.walks:  # makes the products known
             instructions(walk, self.products)
-        self.stores = copied_out(graph.block, self.products)
+        self.stores = self.through_shared()
         described = [t.name for t in graph.by_tensor] + [s.name for s in self.stores]
-        self.entry = Entry(graph.block, described, graph.rows, graph.consumers)
-        self.shared = Shared(self.entry, graph)
+        self.entry = self.entries(
+            graph.block, described, graph.rows, graph.consumers, graph.persistent
+        )
+        self.shared = self.shares(self.entry, graph)
+        # How often rings have been filled before the tile in hand, and behind it.
+        self.filled: dict[str, str] = {}
 
     def printed(self) -> StructKernel:
+        """The kernel: the entry, with its text and that of the roles."""
         entry, graph, block = self.entry, self.graph, self.graph.block
         entry.programs()
         (walk,), (body,) = block.walks, graph.bodies
@@ -65,15 +82,16 @@ class _Struct:
         layouts = self._layouts()
         for read in graph.by_tensor:
             self.shared.descriptor(read)
-        producer_role = Role(entry, layouts, WHICH)
-        producer = Producer(producer_role, self.shared)
+        producer_role = self.roles(entry, layouts, WHICH)
+        producer = self.producers(producer_role, self.shared)
         producer.once()
         for stretch in stretches:
             producer.stretch(body, stretch)
-        role = Role(entry, layouts, CONSUMER)
-        consumer = Consumer(role, graph, self.products, self.shared)
+        role = self.roles(entry, layouts, CONSUMER)
+        consumer = self.consumers(role, graph, self.products, self.shared)
         consumer.arrive()
         consumer.walk(walk, body, stretches)
+        consumer.leave(behind=False)
         consumer.values.count([s.value for s in block.stores])
         results: dict[str, tuple[str, tuple[str, ...]]] = {}
         for store in block.stores:
@@ -82,7 +100,27 @@ class _Struct:
             consumer.store(store, result)
             if store.name in self.shared.results:
                 results[store.name] = tensor.pointer, store.order
-        return self._assembled(producer_role, role, results)
+        consumer.leave(behind=True)
+        if entry.waves is not None:
+            self._repeated(entry.waves, (producer_role, role))
+        return self.assembled(producer_role, role, results)
+
+    def through_shared(self) -> tuple[Store, ...]:
+        """The stores that the copy engine makes."""
+        return copied_out(self.graph.block, self.products)
+
+    def _repeated(self, waves: Waves, roles: tuple[Role, Role]) -> None:
+        """What the roles do becomes the body of a loop over tiles; the entry counts these."""
+        decided, self.entry.lines = self.entry.lines.lines, Writer(1)
+        self.entry.lines.line(f"{waves.tiles} = {self.entry.count()}")
+        for role in roles:
+            for filled, counted in self.filled.items():
+                role.before.line(f"{filled} = 0")
+                role.lines.line(f"{filled} = {counted}")
+            body = role.lines.lines
+            body = needed(decided, used("\n".join(body))) + body
+            role.lines = Writer(1)
+            role.lines.lines = [*role.before.lines, *waves.around(body), *role.behind.lines]
 
     def _layouts(self) -> Layouts:
         """How values lie: results of products decide, then whatever else has two axes."""
@@ -116,7 +154,7 @@ class _Struct:
         span = ranges.span(walk)
         stem, tile = entry.stem(walk.axis), entry.tile(walk.axis)
         found: list[Stretch] = []
-        before = "0"
+        start = before = entry.names.fresh(f"{stem}_filled") if self.graph.persistent else "0"
         for segment in span.segments[::-1] if walk.reverse else span.segments:
             length = segment.end if segment.begin == "0" else f"{segment.end} - {segment.begin}"
             count = entry.names.fresh(f"{stem}_count")
@@ -124,12 +162,14 @@ class _Struct:
             positive = segment.begin == "0" and segment.end == entry.size(walk.axis)
             entry.lines.line(f"{count} = {text if positive else f'tl.maximum({text}, 0)'}")
             found.append(self._stretch(walk, segment, count, before))
-            before = count if before == "0" else f"{before} + {count}"
+            before = plus(before, count)
+        if self.graph.persistent:
+            self.filled[start] = before
         if self.graph.joined and len(found) == 2 and not any(s.unless for s in found):
-            return [self._joined(*sorted(found, key=lambda s: not s.clear))]
+            return [self._joined(start, *sorted(found, key=lambda s: not s.clear))]
         return found
 
-    def _joined(self, clear: Stretch, masked: Stretch) -> Stretch:
+    def _joined(self, before: str, clear: Stretch, masked: Stretch) -> Stretch:
         """Both stretches of a walk as one, whose tiles are in the order of their positions."""
         entry, axis = self.entry, clear.walk.axis
         stem = entry.stem(axis)
@@ -137,12 +177,12 @@ class _Struct:
         entry.lines.line(f"{count} = {clear.count} + {masked.count}")
         if masked.jump is None:
             bound = "0", clear.count
-            return replace(clear, count=count, before="0", clear=False, bound=bound)
+            return replace(clear, count=count, before=before, clear=False, bound=bound)
         first, end = (entry.names.fresh(f"{stem}_clear_{word}") for word in ("tile", "end"))
         length = masked.jump[0] if masked.begin == "0" else f"({masked.jump[0]} - {masked.begin})"
         entry.lines.line(f"{first} = {length} // {entry.tile(axis)}")
         entry.lines.line(f"{end} = {first} + {clear.count}")
-        return replace(masked, count=count, before="0", jump=None, bound=(first, end))
+        return replace(masked, count=count, before=before, jump=None, bound=(first, end))
 
     def _stretch(self, walk: Walk, segment: Segment, count: str, before: str) -> Stretch:
         entry = self.entry
@@ -155,9 +195,10 @@ class _Struct:
 
     # Text.
 
-    def _assembled(
+    def assembled(
         self, producer: Role, consumer: Role, results: dict[str, tuple[str, tuple[str, ...]]]
     ) -> StructKernel:
+        """The functions of the roles and the entry, which starts them."""
         entry, graph = self.entry, self.graph
         lines = Writer(1)
         lines.line(f"{CONSUMERS}: gl.constexpr = {graph.consumers}")

@@ -6,6 +6,7 @@ takes the roles where the device and the tensors allow them, and else the plain 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
@@ -27,7 +28,25 @@ WARPS = 4  # of one consumer, and of the launch
 SUFFIX = "_roles"  # of the function, before the number of consumers
 SLOTS_MOST = 8
 
-HOST = '''
+# What makes descriptors for Gluon: they say how a tile lies in shared memory.
+DESCRIPTORS = '''def _shared_descriptors(boxes):
+    """Descriptors of tensors whose tiles are copied into shared memory."""
+    found = []
+    for tensor, box, _ in boxes:
+        unit = 16 // tensor.element_size()
+        # The step of one position is never taken, so any that is aligned will do.
+        steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
+        steps[-1] = 1
+        layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
+        found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
+    return found
+
+
+GLUON_DTYPES = {torch.float16: gl.float16, torch.bfloat16: gl.bfloat16, torch.float32: gl.float32}
+'''
+
+HOST = (
+    '''
 
 TAKEN = {}  # by plain function: why its last launch took no roles; empty if it did
 
@@ -71,21 +90,9 @@ def _instead(plan, index):
     return next(launches, plan.launches[index])
 
 
-def _shared_descriptors(boxes):
-    """Descriptors of tensors whose tiles are copied into shared memory."""
-    found = []
-    for tensor, box, _ in boxes:
-        unit = 16 // tensor.element_size()
-        # The step of one position is never taken, so any that is aligned will do.
-        steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
-        steps[-1] = 1
-        layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
-        found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
-    return found
-
-
-GLUON_DTYPES = {torch.float16: gl.float16, torch.bfloat16: gl.bfloat16, torch.float32: gl.float32}
-
+'''
+    + DESCRIPTORS
+    + '''
 
 @functools.lru_cache(maxsize=64)
 def _room(device):
@@ -95,18 +102,26 @@ def _room(device):
     return torch.cuda.get_device_properties(device).shared_memory_per_block_optin
 
 '''
+)
 
 
-def with_roles(block: BlockGraph, name: str, config: Config, dtype: str) -> StructKernel:
-    """The roles of a launch that is called ``name``.
+def with_roles(
+    block: BlockGraph,
+    name: str,
+    config: Config,
+    dtype: str,
+    printer: Callable[[ThreadGraph, str], StructKernel] = print_threads,
+) -> StructKernel:
+    """The roles of a launch that is called ``name``. ``printer``: of the dialect.
 
     Raises:
         NotEmittable: the block has no thread graph under ``config``; the message says why.
     """
     graph = of_config(block, config, dtype)
     kind = f"_{config.kind}" if config.kind else ""
-    printed = print_threads(graph, f"{name}{SUFFIX}{config.consumers}{kind}")
-    return replace(printed, kind=config.kind, least=_least(graph))
+    printed = printer(graph, f"{name}{SUFFIX}{config.consumers}{kind}")
+    more = config.persistent
+    return replace(printed, kind=config.kind, least=_least(graph), persistent=more)
 
 
 def _least(graph: ThreadGraph) -> int:
@@ -138,7 +153,9 @@ def boxes(roles: StructKernel, memory: Mapping[str, str], tiles: Mapping[str, st
     found = []
     for tensor in roles.kernel.described:
         box = tuple_text(tiles.get(a, "1") for a in tensor.order)
-        counts = ["launch.stages"] if tensor.name in roles.moving else []
+        moving, kept = tensor.name in roles.moving, roles.persistent
+        counts = ["launch.stages"] if moving else []
+        counts += [str(kept)] if kept > 1 and not moving and not tensor.written else []
         counts += ["launch.consumers"] if roles.rows in tensor.order else []
         found.append(tuple_text((memory[tensor.name], box, " * ".join(counts) or "1")))
     return found

@@ -104,7 +104,7 @@ class Loop:
         """The same body without any overlap."""
         schedule = in_turn(self.body.axis, self.body.instrs, self.shared.pipes)
         body = replace(self.body, schedule=schedule)
-        return Loop(self.role, self.values, body, self.products, self.shared, self.names)
+        return type(self)(self.role, self.values, body, self.products, self.shared, self.names)
 
     def _passes(self, stretch: Stretch, clear: Mapping[Node, Node], lines: Writer) -> None:
         self.values.slot, self.without = self.tile, clear
@@ -246,7 +246,8 @@ class Loop:
     def tile(self, tensor: Input) -> str:
         """The tile of ``tensor`` in shared memory that the iteration in hand reads."""
         pipe = self.shared.by_tensor[tensor]
-        return self.shared.tile(tensor, self._slot(pipe) if pipe.walk else "0", self.role.which)
+        slot = self._slot(pipe) if pipe.walk else self.shared.kept(pipe)
+        return self.shared.tile(tensor, slot, self.role.which)
 
     # Instructions.
 
@@ -360,8 +361,9 @@ class Loop:
             # A loop keeps one type for the result, so what is in flight has to be a tile again.
             allowed = schedule.stages * len(schedule.waits)
         if allowed is not None:
-            self.lines.line(
-                f"{self.names[instr.name]} = warpgroup_mma_wait("
-                f"num_outstanding={allowed}, deps=[{self._flight(instr)}])"
-            )
+            self.lines.line(f"{self.names[instr.name]} = {self._landed(instr, allowed)}")
             self.defined[instr.name] += 1
+
+    def _landed(self, instr: Instr, allowed: int) -> str:
+        """The result of a product, once no more than ``allowed`` are under way."""
+        return f"warpgroup_mma_wait(num_outstanding={allowed}, deps=[{self._flight(instr)}])"

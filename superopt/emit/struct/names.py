@@ -18,10 +18,12 @@ class Shared:
         fresh = entry.names.fresh
         self._tiles = {t: fresh(f"{t.name}_tiles") for t in self.by_tensor}
         self._full = {p.name: fresh(f"{p.name}_full") for p in graph.pipes}
-        self._empty = {p.name: fresh(f"{p.name}_empty") for p in graph.pipes if p.walk}
-        self._slots = {
-            p.name: fresh(f"{p.name.upper()}_SLOTS") if p.capacity > 1 else "1" for p in graph.pipes
-        }
+        moving = [p for p in graph.pipes if p.walk or graph.persistent]
+        self._empty = {p.name: fresh(f"{p.name}_empty") for p in moving}
+        self._slots = {p.name: str(p.capacity) for p in graph.pipes}
+        self._slots |= {p: fresh(f"{p.upper()}_SLOTS") for p, _ in self._rings}
+        # The slot of what comes once a tile, as every role calls it.
+        self._kept = {p.name: fresh(f"{p.name}_slot") for p in graph.pipes if self._turned(p)}
         self.results: dict[str, str] = {}  # buffers of results on their way out
         # One barrier for each consumer: it is its turn to issue products.
         self.turns = fresh("turns") if graph.ring and graph.consumers > 1 else ""
@@ -29,7 +31,26 @@ class Shared:
     @property
     def slots(self) -> tuple[tuple[str, int], ...]:
         """(constexpr, capacity) of every ring."""
-        return tuple((self._slots[p.name], p.capacity) for p in self.pipes if p.capacity > 1)
+        return tuple((self._slots[name], capacity) for name, capacity in self._rings)
+
+    @property
+    def _rings(self) -> list[tuple[str, int]]:
+        return [(p.name, p.capacity) for p in self.pipes if p.walk and p.capacity > 1]
+
+    @staticmethod
+    def _turned(pipe: Pipe) -> bool:
+        return not pipe.walk and pipe.capacity > 1
+
+    def kept(self, pipe: Pipe) -> str:
+        """The slot of a pipe whose tiles come once a tile of the grid: a variable of every role."""
+        return self._kept.get(pipe.name, "0")
+
+    def turn(self, pipe: Pipe, wave: str, lines: Writer) -> str:
+        """Prints which slot of such a pipe wave number ``wave`` has; the parity of its filling."""
+        if not self._turned(pipe):
+            return f"{wave} & 1"
+        lines.line(f"{self.kept(pipe)} = {wave} % {self.capacity(pipe)}")
+        return f"({wave} // {self.capacity(pipe)}) & 1"
 
     def capacity(self, pipe: Pipe) -> str:
         """How many slots ``pipe`` has."""
@@ -84,7 +105,7 @@ class Shared:
             self._buffer(lines, self.results[name], described, shape)
         for pipe in self.pipes:
             barriers = [(self._full[pipe.name], "1")]
-            barriers += [(self._empty[pipe.name], CONSUMERS)] if pipe.walk else []
+            barriers += [(self._empty[pipe.name], CONSUMERS)] if pipe.name in self._empty else []
             count = self.capacity(pipe)
             for barrier, arrivals in barriers:
                 lines.line(

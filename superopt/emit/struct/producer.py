@@ -25,10 +25,14 @@ class Producer:
         self.role, self.shared = role, shared
 
     def once(self) -> None:
-        """Prints the copies that are made once."""
-        for pipe in self.shared.pipes:
-            if not pipe.walk:
-                self._fill(pipe, "0", self.role.lines)
+        """Prints the copies that are made once a tile of the grid."""
+        shared, lines, waves = self.shared, self.role.lines, self.role.entry.waves
+        for pipe in (p for p in shared.pipes if not p.walk):
+            if waves is not None:
+                parity = shared.turn(pipe, waves.wave, lines)
+                empty = shared.empty(pipe, shared.kept(pipe))
+                lines.line(f"mbarrier.wait({empty}, {of_empty(parity)})")
+            self._fill(pipe, shared.kept(pipe), lines)
 
     def stretch(self, body: Body, stretch: Stretch) -> None:
         """Prints the copies of one stretch of a walk."""
@@ -75,7 +79,7 @@ class Producer:
                 slots[count] = self.role.names.fresh(f"{pipe.name}_slot")
                 lines.line(f"{slots[count]} = {number} % {count}")
             slot, round_ = slots[count], f"({number} // {count})"
-        lines.line(f"mbarrier.wait({self.shared.empty(pipe, slot)}, ({round_} & 1) ^ 1)")
+        lines.line(f"mbarrier.wait({self.shared.empty(pipe, slot)}, {of_empty(f'{round_} & 1')})")
         self._fill(pipe, slot, lines)
 
     def _fill(self, pipe: Pipe, slot: str, lines: Writer) -> None:
@@ -102,6 +106,11 @@ class Producer:
     def at(self, order: tuple[str, ...]) -> list[str]:
         """Where a copy begins, along each axis."""
         return corner(self.role, order)
+
+
+def of_empty(parity: str) -> str:
+    """What a wait for a slot asks for, before the filling with this parity: the one before."""
+    return f"({parity}) ^ 1"
 
 
 def corner(role: Role, order: tuple[str, ...]) -> list[str]:

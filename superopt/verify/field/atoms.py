@@ -22,13 +22,13 @@ from math import prod
 from superopt.verify.field.exponents import BASE
 from superopt.verify.field.exponents import Atom
 from superopt.verify.field.exponents import Exponent
-from superopt.verify.field.exponents import Monomial
-from superopt.verify.field.exponents import Poly
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.jacobian import independent_together
+from superopt.verify.field.polynomial import Monomial
+from superopt.verify.field.polynomial import Poly
 from superopt.verify.field.relations import independent
 from superopt.verify.field.scalarpoint import ScalarPoint
+from superopt.verify.field.toohard import TooHardError
 
 
 def split_logs(polys: Polynomials, term: int) -> tuple[tuple[tuple[int, int], ...], Poly]:

@@ -31,9 +31,11 @@ from superopt.verify.field.alike import form
 from superopt.verify.field.atoms import analysed
 from superopt.verify.field.coins import coins_at_once
 from superopt.verify.field.degree import Degrees
+from superopt.verify.field.depths import cone_of
+from superopt.verify.field.depths import nested
+from superopt.verify.field.depths import times_read
 from superopt.verify.field.exponents import Exponent
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.logarithms import DRAWN
 from superopt.verify.field.logarithms import held
 from superopt.verify.field.logarithms import powers
@@ -46,8 +48,10 @@ from superopt.verify.field.roots import roots_of
 from superopt.verify.field.shapes import EXTREMA
 from superopt.verify.field.shapes import Ties
 from superopt.verify.field.shapes import ties
+from superopt.verify.field.signs import Signs
 from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 from superopt.verify.field.trials import Trial
 
 MOST_TERMS = 60_000
@@ -121,9 +125,10 @@ def round_bound(
     integers: Mapping[str, Array],
     drawn_logs: bool = False,
     equivariant: frozenset[Fn] = frozenset(),
+    tied: bool = False,
 ) -> RoundBound | NoBound:
     """The bound for one comparison, the largest over all output elements."""
-    terms = Terms(drawn_logs, equivariant)
+    terms = Terms(drawn_logs, equivariant, tied)
     domain = TermDomain(terms)
     arrays = {}
     for param in program.params:
@@ -153,45 +158,60 @@ def round_bound(
         found = [_element(terms, signs, a, b) for a, b in alike.values()]
     except TooHardError as why:
         return NoBound(str(why))
-    if not found:
-        return RoundBound(0, 0.0, 0, 0, 1)
-    facts = dict.fromkeys(f for b in found for f in b.facts)
+    return _largest(found)
+
+
+def _largest(found: Sequence[RoundBound]) -> RoundBound:
     return RoundBound(
-        max(b.degree for b in found),
-        max(b.height for b in found),
-        max(b.roots for b in found),
-        max(b.coins for b in found),
-        max(b.levels for b in found),
-        tuple(facts),
-        max(b.signs for b in found),
+        max((b.degree for b in found), default=0),
+        max((b.height for b in found), default=0.0),
+        max((b.roots for b in found), default=0),
+        max((b.coins for b in found), default=0),
+        max((b.levels for b in found), default=1),
+        tuple(dict.fromkeys(f for b in found for f in b.facts)),
+        max((b.signs for b in found), default=0),
     )
 
 
 def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> RoundBound:
     """The bound for one pair of elements."""
     if terms.undefined == b:  # a difference of states, in every round in which the spec is known
-        return RoundBound(0, 0.0, 0, 0, 1 + len(_nested(terms, (a,), ())))
+        return RoundBound(0, 0.0, 0, 0, 1 + len(nested(terms, (a,), ())))
     for x in (a, b):
         if terms.all[x].op == "undecided":
             raise TooHardError(str(terms.all[x].value))
-    cone = _cone(terms, (a, b))
+    found: list[RoundBound] = []
+    outcome: Signs | None = Signs()
+    while outcome is not None:
+        found.append(_outcome(terms, signs, a, b, outcome))
+        outcome = outcome.next()
+    return _largest(found)
+
+
+def _outcome(
+    terms: Terms, signs: dict[int, int | None], a: int, b: int, outcome: Signs
+) -> RoundBound:
+    """The bound for one pair of elements, with the larger ones of pairs supposed."""
+    cone = cone_of(terms, (a, b))
     logs = held(terms, cone)
     exponential = a in logs or b in logs
     sides = (terms.term_exp(a), terms.term_exp(b)) if exponential else (a, b)
     drawn = _drawn_from(terms, cone, logs)
-    nested = _nested(terms, sides, drawn)
+    layers = nested(terms, sides, drawn)
+    times = times_read(terms, sides, drawn, layers)
     exponents: dict[int, Exponent] = {}
-    polys = Polynomials(terms, exponents)
+    polys = Polynomials(terms, exponents, outcome, len(layers))
     coefficients = 0
-    for found in reversed(nested):
+    for level, found in reversed(list(enumerate(layers))):
         exponents = analysed(polys, found)
         coefficients += polys.large
-        polys = Polynomials(terms, exponents)
+        polys = Polynomials(terms, exponents, outcome, level)
     ops = [terms.all[x].op for x in cone]
     roots, coins = roots_of(polys, cone, signs)
+    coins *= max((times.get(x, 1) for x in cone if terms.all[x].op == "sqrt"), default=1)
     tied = Ties(frozenset(), 0)
     if terms.equivariant:
-        tied = ties(polys, cone, frozenset(_cone(terms, [e for es in nested for e in es])))
+        tied = ties(polys, cone, frozenset(cone_of(terms, [e for es in layers for e in es])), times)
     coins += tied.coins
     degrees = Degrees(polys, exponents, tied.tied)
     degree, height = degrees.difference(*sides)
@@ -201,11 +221,11 @@ def _element(terms: Terms, signs: dict[int, int | None], a: int, b: int) -> Roun
         degree += degrees.shapes([terms.all[x].args for x in drawn_so])
     roots += powers(terms, cone, logs)
     at_once, outcomes = coins_at_once(polys, cone, (a, b))
-    coins += at_once
+    coins += at_once + sum(times.get(x, 1) - 1 for x in cone if terms.all[x].op == "abs")
     coins += ceil(orders(different(polys, candidates(terms, cone))))
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
-    levels = 1 + len(nested)
+    levels = 1 + len(layers)
     facts = _facts(ops, roots, terms.equivariant)
     return RoundBound(degree, height + coefficients, roots, coins, levels, facts, outcomes)
 
@@ -231,70 +251,3 @@ def _facts(ops: list[str], roots: int, equivariant: frozenset[Fn]) -> tuple[str,
         "sqrt": "arguments of roots are positive",
     }
     return tuple(text for op, text in facts.items() if op in ops and (op != "sqrt" or roots))
-
-
-def _cone(terms: Terms, roots: Sequence[int]) -> list[int]:
-    seen: dict[int, None] = {}
-    stack = list(roots)
-    while stack:
-        top = stack.pop()
-        if top not in seen:
-            seen[top] = None
-            stack.extend(terms.all[top].args)
-    return sorted(seen)
-
-
-def _nested(terms: Terms, sides: tuple[int, ...], drawn: Sequence[int]) -> list[list[int]]:
-    """The exponents by the number of exponentials they stand in, outermost first.
-
-    An exponential may stand in several; it has other residues in each. ``drawn``: the arguments
-    of drawn functions, whose residues at the outermost level count.
-    """
-    found: list[list[int]] = []
-    roots = (*sides, *drawn)
-    while True:
-        exponents = _outside(terms, roots)
-        if not exponents:
-            return found
-        found.append(exponents)
-        roots = tuple(exponents)
-
-
-def _outside(terms: Terms, roots: tuple[int, ...]) -> list[int]:
-    """The exponents of the exponentials that are reached without entering another one.
-
-    Drawn functions (maxima, opaque functions) are not entered: they are letters.
-    """
-    seen: dict[int, None] = {}
-    exponents: dict[int, None] = {}
-    stack = list(roots)
-    while stack:
-        top = stack.pop()
-        if top in seen:
-            continue
-        seen[top] = None
-        t = terms.all[top]
-        if t.op == "exp":
-            exponents[t.args[0]] = None
-            # Logarithms leave their arguments outside of the exponential.
-            stack.extend(terms.all[x].args[0] for x in _logs(terms, t.args[0]))
-        elif t.op in ("add", "mul", "inv", "sqrt", "abs", "where"):
-            stack.extend(t.args[1:] if t.op == "where" else t.args)
-    return sorted(exponents)
-
-
-def _logs(terms: Terms, exponent: int) -> list[int]:
-    """The logarithms that stand in an exponent itself, not in a deeper one."""
-    found: list[int] = []
-    stack, seen = [exponent], set[int]()
-    while stack:
-        top = stack.pop()
-        if top in seen:
-            continue
-        seen.add(top)
-        t = terms.all[top]
-        if t.op == "log":
-            found.append(top)
-        elif t.op in ("add", "mul"):
-            stack.extend(t.args)
-    return found

@@ -62,10 +62,13 @@ def compare(tower: Tower, fn: Fn, args: Sequence[FieldArray]) -> FieldArray:
     elif finite.any():
         # Where a rounding takes part, values of different arguments may well be equal.
         stepped = not doubts.isdisjoint(ROUNDINGS)
-        below, same, known, guessed = _ordered(tower, a, b, stepped)
+        below, same, known, guessed = _ordered(tower, a, b, stepped or tower.ties)
         if fn is Fn.EQ and not stepped:
-            guessed = guessed & ~_one_zero(tower, a, b)
-            same = same | (guessed & _even(tower, a, b))
+            zero = _one_zero(tower, a, b)
+            same = same & ~(guessed & zero)
+            guessed = guessed & ~zero
+            if not tower.ties:
+                same = same | (guessed & _even(tower, a, b))
         less, equal, sure = less | (finite & below), equal | (finite & same), known | ~finite
         if (finite & guessed).any():
             doubts = doubts | {ORDER}

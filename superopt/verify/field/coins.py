@@ -32,6 +32,12 @@ def undecided(terms: Terms, x: int) -> bool:
     return not all(terms.number(a) is not None or terms.is_place(a) for a in t.args)
 
 
+def may_tie(terms: Terms, x: int) -> bool:
+    """Whether what a choice compares is read as equal, too."""
+    t = terms.all[x]
+    return not terms.stepped.isdisjoint(t.args) or (terms.ties and t.op != "abs")
+
+
 def coins_at_once(polys: Polynomials, cone: Sequence[int], sides: Sequence[int]) -> tuple[int, int]:
     """How many coins the difference of ``sides`` may need at once; ``cone`` is all below them.
 
@@ -44,8 +50,8 @@ def coins_at_once(polys: Polynomials, cone: Sequence[int], sides: Sequence[int])
     """
     terms = polys.terms
     coins = [x for x in cone if undecided(terms, x)]
-    # What is rounded may be equal, too: one pair in four (``choice.py``), as seldom as two coins.
-    tied = sum(not terms.stepped.isdisjoint(terms.all[x].args) for x in coins)
+    # What may be equal, too, is so in one pair of four (``choice.py``), as seldom as two coins.
+    tied = sum(may_tie(terms, x) for x in coins)
     hidden = terms.equivariant or any(terms.all[x].op in HIDING for x in cone)
     if len(coins) < 2 or tied or hidden:
         return len(coins) + tied, 0

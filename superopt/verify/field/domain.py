@@ -55,7 +55,7 @@ class FieldDomain:
 
     ``levels``: primes in a chain, one more than the exponentials that may be nested.
     ``chains``: the primes of every round, if they are not to be drawn. ``drawn_logs``: see
-    ``Functions``. ``equivariant``: see ``extrema.py``.
+    ``Functions``. ``equivariant``: see ``extrema.py``; ``ties``: see ``ties.py``.
     """
 
     def __init__(
@@ -66,10 +66,11 @@ class FieldDomain:
         chains: Sequence[tuple[int, ...]] | None = None,
         drawn_logs: bool = False,
         equivariant: frozenset[Fn] = frozenset(),
+        ties: bool = False,
     ) -> None:
         rng = Random(f"field:{seed}:{levels}")
         chains = chains or [primes.draw(rng, levels) for _ in range(rounds)]
-        self.tower = Tower(chains, seed, equivariant)
+        self.tower = Tower(chains, seed, equivariant, ties)
         self.functions = Functions(self.tower, self._constants(seed), drawn_logs)
 
     def _constants(self, seed: int) -> dict[Constant, FieldArray]:

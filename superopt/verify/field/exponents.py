@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from superopt.errors import SuperoptError
+from superopt.verify.field.extrema import EITHER
+from superopt.verify.field.polynomial import ONE
+from superopt.verify.field.polynomial import Monomial
+from superopt.verify.field.polynomial import Poly
+from superopt.verify.field.polynomial import PolyKey
+from superopt.verify.field.polynomial import added
+from superopt.verify.field.polynomial import common_factor
+from superopt.verify.field.polynomial import common_shift
+from superopt.verify.field.polynomial import times
+from superopt.verify.field.signs import Signs
 from superopt.verify.field.terms import Terms
-
-Monomial = tuple[tuple[int, int], ...]  # (letter, power), sorted; powers may be negative
-Poly = dict[Monomial, Fraction]
+from superopt.verify.field.toohard import TooHardError
 
 MOST_MONOMIALS = 3000
 SMALL_BITS = 28  # no prime of a chain divides a number of so few bits
-ONE: Monomial = ()
 BASE = "base"  # what a constant exponent depends on: the base of the exponential
-
-
-class TooHardError(SuperoptError):
-    """The exponents are outside what the bound can count; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,20 @@ class Polynomials:
     """Terms as polynomials over letters.
 
     ``below``: the exponents of the next level, whose atoms' exponentials are letters here.
+    ``signs``: which of two values is the larger one, at a ``level``.
     """
 
-    def __init__(self, terms: Terms, below: Mapping[int, Exponent]) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        below: Mapping[int, Exponent],
+        signs: Signs | None = None,
+        level: int = 0,
+    ) -> None:
         self.terms = terms
         self.below = below
+        self.signs = signs or Signs()
+        self.level = level
         self._polys: dict[int, Poly] = {}
         self._letters: dict[tuple[str, object], int] = {}
         self.variables: list[frozenset[str]] = []  # by letter: what it depends on
@@ -61,6 +73,7 @@ class Polynomials:
         self.own: list[str | None] = []  # by letter: the variable that it is, if it is one
         self._terms: list[int] = []  # by letter
         self._shapes: dict[int, Monomial] = {}  # by extremum
+        self._positive: set[int] = set()  # letters that are squares in every field
         self._roots: dict[int, Fraction] = {}  # letters that are roots of numbers
         self.logs: dict[int, int] = {}  # letters that are logarithms -> their argument
         # Letters that are inverses -> of what. The term that such a letter came from may be an
@@ -96,7 +109,7 @@ class Polynomials:
                 assert isinstance(t.value, Fraction)
                 return {ONE: t.value} if t.value else {}
             case "add":
-                return _sum(*(self._polys[a] for a in t.args))
+                return added(*(self._polys[a] for a in t.args))
             case "mul":
                 return self._product(*(self._polys[a] for a in t.args))
             case "inv":
@@ -135,27 +148,59 @@ class Polynomials:
         return found
 
     def _placed(self, term: int) -> Poly:
-        """A letter for what an extremum is of, moved by what all members have in common.
+        """A letter for what an extremum is of, in its place and size.
 
-        Of every monomial that is the least coefficient, so that sets that differ by a shift are
-        left with one and the same rest.
+        What is added to all members is taken out, and then what all are multiplied by, so that
+        sets that differ by a shift and a positive factor are left with one and the same rest. Of
+        two members the maximum is one, by the sign of their difference.
         """
-        op, args = self.terms.all[term].op, self.terms.all[term].args
-        try:
-            members = [self.of(a) for a in args]
-        except (TooHardError, KeyError):  # what is in it is known by itself only
+        members = self._members(term)
+        if not members:  # what is in it is known by itself only
             found = self._drawn(term, f"drawn {term}")
             (self._shapes[term],) = found
             return found
-        zero = Fraction(0)
-        monomials = dict.fromkeys(m for poly in members for m in poly)
-        least = {m: min(poly.get(m, zero) for poly in members) for m in monomials}
-        away: Poly = {m: -c for m, c in least.items() if c}
-        rests = frozenset(tuple(sorted(_sum(poly, away).items())) for poly in members)
-        key = ("drawn", (op, rests))
-        found = self._letter(key, frozenset([f"drawn {term}"]), 1, term)
+        op = self.terms.all[term].op
+        if self._are_pair(members):
+            first = self.signs.of(self.level, self._apart(*members)) * (-1 if op == "min" else 1)
+            return members[0 if first > 0 else -1]
+        shift = common_shift(members)
+        rests = [added(poly, times(shift, Fraction(-1))) for poly in members]
+        factor: Poly = {ONE: Fraction(1)}
+        if len(members) > 2:  # of one kind alone two members are drawn for in their size
+            factor = common_factor(rests, self._positive.__contains__)
+        whole = frozenset(tuple(sorted(self._over(rest, factor).items())) for rest in rests)
+        found = self._letter(("drawn", (op, whole)), frozenset([f"drawn {term}"]), 1, term)
         (self._shapes[term],) = found
-        return _sum(found, {m: c for m, c in least.items() if c})
+        return added(self._product(factor, found), shift)
+
+    def _members(self, extremum: int) -> list[Poly]:
+        """The different members of an extremum; none if they cannot be written here."""
+        try:
+            polys = [self.of(a) for a in self.terms.all[extremum].args]
+        except (TooHardError, KeyError):
+            return []
+        return list({tuple(sorted(p.items())): p for p in polys}.values())
+
+    def _are_pair(self, members: Sequence[Poly]) -> bool:
+        return len(members) in (1, 2) and self.terms.equivariant == EITHER
+
+    def _apart(self, a: Poly, b: Poly | None = None) -> PolyKey:
+        """The difference of two members over what is positive in it."""
+        difference = {} if b is None else added(a, times(b, Fraction(-1)))
+        factor = common_factor([difference], self._positive.__contains__)
+        return tuple(sorted(self._over(difference, factor).items()))
+
+    def pair_of(self, extremum: int) -> PolyKey | None:
+        """The difference, up to a positive factor, of an extremum that is one of two members;
+        None if it is a letter of its own."""
+        members = self._members(extremum)
+        return self._apart(*members) if self._are_pair(members) else None
+
+    def _over(self, poly: Poly, factor: Poly) -> Poly:
+        """``poly`` over a monomial."""
+        ((monomial, c),) = factor.items()
+        upside: Monomial = tuple((letter, -power) for letter, power in monomial)
+        return self._product(poly, self._product({ONE: 1 / c}, {upside: Fraction(1)}))
 
     def shape_of(self, extremum: int) -> Monomial:
         """The letter of an extremum that is drawn for a shape: one for all that are it, shifted."""
@@ -178,9 +223,7 @@ class Polynomials:
 
     def _inverse(self, poly: Poly, term: int) -> Poly:
         if len(poly) == 1:
-            ((monomial, c),) = poly.items()
-            upside = tuple((letter, -power) for letter, power in monomial)
-            return self._product({ONE: 1 / c}, {upside: Fraction(1)})
+            return self._over({ONE: Fraction(1)}, poly)
         key = tuple(sorted(poly.items()))
         found = self._letter(("inv", key), self.depends(poly), max(1, self.degree(poly)), term)
         ((((letter, _),), _),) = found.items()
@@ -220,6 +263,8 @@ class Polynomials:
             self.degrees.append(degree)
             self._terms.append(term)
             self.own.append(next(iter(variables)) if key[0] in ("drawn", "atom") else None)
+            if key[0] in ("atom", "sqrt", "abs") or self.terms.all[term].op == "named":
+                self._positive.add(self._letters[key])
         return {((self._letters[key], 1),): Fraction(1)}
 
     def term_of(self, letter: int) -> int:
@@ -242,13 +287,3 @@ class Polynomials:
         for monomial in poly:
             up = max(up, sum(self.degrees[x] * power for x, power in monomial if power > 0))
         return up + below
-
-
-def _sum(a: Poly, b: Poly) -> Poly:
-    found = dict(a)
-    for monomial, c in b.items():
-        if total := found.get(monomial, Fraction(0)) + c:
-            found[monomial] = total
-        else:
-            del found[monomial]
-    return found

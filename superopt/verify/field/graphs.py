@@ -40,6 +40,8 @@ from superopt.verify.field.meaning import outputs_of
 from superopt.verify.field.primes import MOST_LEVELS
 from superopt.verify.field.refute import counterexample
 from superopt.verify.field.squares import with_roots
+from superopt.verify.field.ties import FACT
+from superopt.verify.field.ties import tied_trials
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import past
 from superopt.verify.field.trials import trials
@@ -52,6 +54,7 @@ MOST_ROUNDS = 64  # in one evaluation
 MOST_BATCHES = 128
 MOST_POINTS = MOST_ROUNDS * MOST_BATCHES
 FIRST_BATCHES = 8  # in which every element must be decided once, or else none will be
+TIED_SEED = 990  # beyond those of the other comparisons
 INTEGER_DRAWS = 3  # per trial, if the operator has integer or boolean parameters
 
 
@@ -79,12 +82,41 @@ def verify_graph(
             facts.update(dict.fromkeys(verdict.facts))
         sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
     facts["at sizes " + "; ".join(sizes)] = None
-    near = _near(program, graph, seed, log2_limit)
-    if near is None:
-        return Sampled(points, worst, tuple(facts))
-    if not isinstance(near, Sampled):
-        return near
-    return Sampled(points + near.points, max(worst, near.log2_bound), (*facts, *near.facts[-1:]))
+    found = Sampled(points, worst, tuple(facts))
+    for further in (_near, _tied):
+        other = further(program, graph, seed, log2_limit)
+        if isinstance(other, Sampled):
+            found = _joined(found, other)
+        elif other is not None:
+            return other
+    return found
+
+
+def _joined(a: Sampled, b: Sampled) -> Sampled:
+    """Both claims together, and of the second the last fact."""
+    return Sampled(a.points + b.points, max(a.log2_bound, b.log2_bound), (*a.facts, *b.facts[-1:]))
+
+
+def _tied(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verdict | None:
+    """The comparison in which compared data may be equal; None if there are none, or too many."""
+    found = tied_comparison(program, graph, graph, seed, limit)
+    verdict = None if found is None else found.verdict()
+    return _with_fact(verdict, FACT) if isinstance(verdict, Sampled) else verdict
+
+
+def _with_fact(verdict: Sampled, fact: str) -> Sampled:
+    return replace(verdict, facts=(*verdict.facts, fact))
+
+
+def tied_comparison(
+    program: Program, what: KernelGraph | Meaning, graph: KernelGraph, seed: int, limit: float
+) -> Comparison | None:
+    """The largest comparison with ties that can be decided; ``graph`` says how axes are cut."""
+    for trial in tied_trials(program, graph):
+        found = Comparison(program, what, trial, seed * 1000 + TIED_SEED, limit, ties=True)
+        if found.decidable:
+            return found
+    return None
 
 
 def _near(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verdict | None:
@@ -97,8 +129,8 @@ def _near(program: Program, graph: KernelGraph, seed: int, limit: float) -> Verd
     said = ", ".join(f"{b} for {a}" for a, b in small.items() if a != b)
     fact = f"distances in masks also read as {said}"
     match verdict:
-        case Sampled(points=points, log2_bound=bound, facts=facts):
-            return Sampled(points, bound, (*facts, fact))
+        case Sampled():
+            return _with_fact(verdict, fact)
         case Refuted(what=what):
             return Unknown(f"{fact}: {what}")  # at other numbers, which prove nothing for these
     return verdict
@@ -124,7 +156,8 @@ def _signature(program: Program, graph: KernelGraph) -> Refuted | None:
 class Comparison:
     """The comparison of a graph (or a text) with its spec at one choice of sizes and integers.
 
-    ``extreme``: integers are the ends of their range and of the axes, not small ones.
+    ``extreme``: integers are the ends of their range and of the axes, not small ones. ``ties``:
+    compared data may be equal.
     """
 
     program: Program
@@ -135,6 +168,16 @@ class Comparison:
     drawn_logs: bool = False
     equivariant: frozenset[Fn] = frozenset()
     extreme: bool = False
+    ties: bool = False
+
+    @property
+    def decidable(self) -> bool:
+        """Whether so few points decide that they can be drawn."""
+        variants = (self, replace(self, drawn_logs=True), replace(self, equivariant=EITHER))
+        try:
+            return any(self._points(one._bound()) <= MOST_POINTS for one in variants)
+        except IllTyped:
+            return False
 
     def verdict(self) -> Verdict:
         """Sampled below the limit, or the reason why not."""
@@ -177,6 +220,7 @@ class Comparison:
             self.integers(),
             self.drawn_logs,
             self.equivariant,
+            self.ties,
         )
 
     def _sampled(self, bound: RoundBound) -> Verdict:
@@ -208,7 +252,9 @@ class Comparison:
         """One evaluation of both graphs: a verdict if they differ, else decided rounds."""
         seed = self.seed * 100 + number
         logs, maxima = self.drawn_logs, self.equivariant
-        domain = FieldDomain(seed, levels, rounds, drawn_logs=logs, equivariant=maxima)
+        domain = FieldDomain(
+            seed, levels, rounds, drawn_logs=logs, equivariant=maxima, ties=self.ties
+        )
         arrays = {p.name: self._drawn(domain, p, number) for p in self.program.params}
 
         def redraw(param: Input, attempt: int) -> FieldArray:
@@ -258,7 +304,9 @@ class Comparison:
             yield replace(self, drawn_logs=True)
 
     def _differs(self, name: str, difference: Difference) -> Verdict:
-        found = counterexample(self.program, self.graph, self.trial, self.integers(), self.seed)
+        found = counterexample(
+            self.program, self.graph, self.trial, self.integers(), self.seed, self.ties
+        )
         if found is not None:
             return found
         for other in self._readings(difference.doubts):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from superopt.verify.field.exponents import Monomial
-from superopt.verify.field.exponents import Poly
 from superopt.verify.field.exponents import Polynomials
+from superopt.verify.field.polynomial import Monomial
+from superopt.verify.field.polynomial import Poly
 from superopt.verify.field.scalarpoint import PRIME
 from superopt.verify.field.scalarpoint import ScalarPoint
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 DRAWN = (
     "max",

@@ -107,8 +107,15 @@ def draw(rng: Random, levels: int) -> tuple[int, ...]:
 
 def has_root(value: Fraction) -> bool:
     """Whether a number is a square in every chain."""
-    left = value.numerator * value.denominator
+    return value > 0 and rooted(value) == value
+
+
+def rooted(value: Fraction) -> Fraction:
+    """The largest factor of a positive number that is a square in every chain."""
+    found = Fraction(1)
     for p in roots(MOST_LEVELS):
-        while left and left % p == 0:
-            left //= p
-    return left == 1
+        while value.numerator % p == 0:
+            value, found = value / p, found * p
+        while value.denominator % p == 0:
+            value, found = value * p, found / p
+    return found

@@ -31,13 +31,13 @@ from superopt.verify.field.array import real
 from superopt.verify.field.array import zero_of
 from superopt.verify.field.choice import joined
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.residues import U64
 from superopt.verify.field.residues import Bools
 from superopt.verify.field.residues import Residue
 from superopt.verify.field.residues import Tower
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 ORDER = "the order of candidates"
 _CLASS = np.array([1, 2, 0, 3], np.int8)  # by state: +inf before finite before -inf

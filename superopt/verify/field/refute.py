@@ -20,6 +20,7 @@ from superopt.verify.verdict import Refuted
 
 THRESHOLD = 1e-6  # relative to the largest element; rounding errors are ten orders smaller
 DRAWS = 3
+TIED_DRAWS, SMALL = 24, 2
 
 
 def counterexample(
@@ -28,14 +29,15 @@ def counterexample(
     trial: Trial,
     integers: Mapping[str, Array],
     seed: int,
+    ties: bool = False,
 ) -> Refuted | None:
     """A point where the graph's value is not the spec's, or None if several points show none.
 
-    ``integers``: the values of integer and boolean parameters. Where the spec is NaN nothing
-    is claimed.
+    ``integers``: the values of integer and boolean parameters. ``ties``: all others are small
+    whole numbers, of which many are equal. Where the spec is NaN nothing is claimed.
     """
     domain = FloatDomain()
-    for draw in range(DRAWS):
+    for draw in range(TIED_DRAWS if ties else DRAWS):
         rng = np.random.default_rng([seed, draw])
         arrays: dict[str, Array] = {}
         for param in program.params:
@@ -43,9 +45,13 @@ def counterexample(
                 arrays[param.name] = domain.array(integers[param.name])
                 continue
             order = param.order if isinstance(param, Input) else ()
-            values = rng.standard_normal(tuple(trial.size[a] for a in order))
+            shape = tuple(trial.size[a] for a in order)
+            values = rng.standard_normal(shape)
+            if ties:
+                values = rng.integers(-SMALL, SMALL + 1, shape).astype(np.float64)
             # A scalar parameter is most often a scale: positive.
-            arrays[param.name] = domain.array(values if order else abs(values) + 0.1)
+            positive = np.maximum(np.abs(values), 1) if ties else abs(values) + 0.1
+            arrays[param.name] = domain.array(values if order else positive)
         spec = evaluate_program(program, domain, arrays, trial.size)
         got = outputs_of(graph, domain, arrays, trial)
         if (found := _difference(trial, spec, got)) is not None:

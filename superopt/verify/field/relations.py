@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from superopt.verify.field.exponents import ONE
-from superopt.verify.field.exponents import Monomial
-from superopt.verify.field.exponents import Poly
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
+from superopt.verify.field.polynomial import ONE
+from superopt.verify.field.polynomial import Monomial
+from superopt.verify.field.polynomial import Poly
 from superopt.verify.field.scalarpoint import PRIME
 from superopt.verify.field.scalarpoint import ScalarPoint
+from superopt.verify.field.toohard import TooHardError
 
 EXTRA = 4  # points beyond the number of monomials
 MOST = 120  # monomials

@@ -35,13 +35,18 @@ class Tower:
 
     Arrays have a leading dimension of one element a round (or 1: equal in all rounds). Level
     ``i`` takes its exponents from level ``i + 1``. ``equivariant``: the extrema that are drawn
-    so (``extrema.py``).
+    so (``extrema.py``). ``ties``: compared data may be equal (``ties.py``).
     """
 
     def __init__(
-        self, chains: Sequence[tuple[int, ...]], seed: int, equivariant: frozenset[Fn] = frozenset()
+        self,
+        chains: Sequence[tuple[int, ...]],
+        seed: int,
+        equivariant: frozenset[Fn] = frozenset(),
+        ties: bool = False,
     ) -> None:
         self.equivariant = equivariant
+        self.ties = ties
         self.chains = tuple(chains)
         self.rounds = len(chains)
         self.levels = len(chains[0])

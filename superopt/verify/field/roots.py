@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from superopt.verify.field import primes
-from superopt.verify.field.exponents import ONE
-from superopt.verify.field.exponents import Poly
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
+from superopt.verify.field.polynomial import ONE
+from superopt.verify.field.polynomial import Poly
 from superopt.verify.field.scalarpoint import PRIME
 from superopt.verify.field.scalarpoint import ScalarPoint
+from superopt.verify.field.toohard import TooHardError
 
 POINTS = 96  # independent arguments look dependent with a chance of 2^-96 times their subsets
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from superopt.verify.field.exponents import Poly
     from superopt.verify.field.exponents import Polynomials
+    from superopt.verify.field.polynomial import Poly
 
 PRIME = 2305843009213972799
 SHIFTS = 5

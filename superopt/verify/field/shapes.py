@@ -9,19 +9,22 @@ miss would need a coincidence modulo a prime of 61 bits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.roots import signs_of
 from superopt.verify.field.scalarpoint import PRIME
 from superopt.verify.field.scalarpoint import ScalarPoint
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 EXTREMA = {"max": Fn.MAX, "min": Fn.MIN}
+NO_TIMES: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,14 @@ class Ties:
     coins: int
 
 
-def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Ties:
+def ties(
+    polys: Polynomials,
+    cone: Sequence[int],
+    within: frozenset[int],
+    times: Mapping[int, int] = NO_TIMES,
+) -> Ties:
     """The ties of the extrema in ``cone``. ``within``: the terms that stand in exponents.
+    ``times``: at how many levels a term is read, if not at one.
 
     Raises:
         TooHardError: a tied extremum stands where it would have to be a variable.
@@ -47,6 +56,7 @@ def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Tie
     classes: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     tied: set[int] = set()
     placed: set[int] = set()
+    pairs: dict[object, int] = {}  # by the difference: at how many levels its sign counts
     coins = 0
     for x in maxima:
         try:
@@ -60,7 +70,9 @@ def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Tie
             classes.setdefault(shape, {}).setdefault(place, []).append(x)
         else:
             tied.add(x)
-            coins += len(members) - 1
+            if len(members) == 2:
+                key = polys.pair_of(x) or x
+                pairs[key] = max(pairs.get(key, 0), times.get(x, 1))
     for same in classes.values():
         alike = [x for group in same.values() for x in group]
         if len({polys.shape_of(x) for x in alike}) == 1:
@@ -69,11 +81,12 @@ def ties(polys: Polynomials, cone: Sequence[int], within: frozenset[int]) -> Tie
             tied.update(alike)
             coins += len(same) - 1
     for x in maxima:
-        if x in within and x in tied:
+        if x in within and x in tied and polys.pair_of(x) is None:
             raise TooHardError("an exponent contains a maximum that others determine")
         if not tied.isdisjoint(_below(terms, terms.all[x].args)):
             raise TooHardError("a maximum of maxima that others determine")
-    return Ties(frozenset(tied | placed), coins + _signs(polys, cone))
+    coins += sum(pairs.values()) + _signs(polys, cone)
+    return Ties(frozenset(tied | placed), coins)
 
 
 def _shape(members: Sequence[int], negate: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:

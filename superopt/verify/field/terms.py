@@ -41,11 +41,17 @@ class Term:
 class Terms:
     """All terms; a term is its number in ``all``.
 
-    ``drawn_logs``: see ``Functions``. ``equivariant``: see ``extrema.py``.
+    ``drawn_logs``: see ``Functions``; ``equivariant``: ``extrema.py``; ``ties``: ``ties.py``.
     """
 
-    def __init__(self, drawn_logs: bool = False, equivariant: frozenset[Fn] = frozenset()) -> None:
+    def __init__(
+        self,
+        drawn_logs: bool = False,
+        equivariant: frozenset[Fn] = frozenset(),
+        ties: bool = False,
+    ) -> None:
         self.drawn_logs = drawn_logs
+        self.ties = ties
         self.equivariant = equivariant
         self.all: list[Term] = []
         self._numbers: dict[Key, int] = {}

@@ -87,15 +87,15 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
         found |= {a: min(found[a], CANDIDATES) for a in ranked if a in found}
         return found | {a: 2 + (i + plain) % 2 for i, a in enumerate(others)} | few
 
-    yield _trial("remainder", graph, sizes(5, 3, 0), 2, 2)
+    yield trial("remainder", graph, sizes(5, 3, 0), 2, 2)
     if walked or places:
-        yield _trial("short", graph, sizes(3, 4, 1), 1, 4)
-        yield _trial("one tile", graph, sizes(4, 2, 0), 4, 3)
-    yield _trial("single", graph, dict.fromkeys(axes, 1), 2, 2)
+        yield trial("short", graph, sizes(3, 4, 1), 1, 4)
+        yield trial("one tile", graph, sizes(4, 2, 0), 4, 3)
+    yield trial("single", graph, dict.fromkeys(axes, 1), 2, 2)
     for axis in walked:
         empty = dict.fromkeys(axes, 2) | {axis: 0}
         if not divides_by_nothing(program, empty):
-            yield _trial(f"no {axis}", graph, empty, 2, 2)
+            yield trial(f"no {axis}", graph, empty, 2, 2)
 
 
 def past(program: Program, graph: KernelGraph, distance: int) -> Trial:
@@ -103,7 +103,7 @@ def past(program: Program, graph: KernelGraph, distance: int) -> Trial:
     be; tiles of walked axes are not full at the end."""
     places = positions(program)
     sizes = {a: distance + 3 - i % 2 if a in places else 1 for i, a in enumerate(axes_of(program))}
-    return _trial("distances", graph, sizes, 2, 2)
+    return trial("distances", graph, sizes, 2, 2)
 
 
 def positions(program: Program) -> frozenset[str]:
@@ -130,7 +130,8 @@ def divides_by_nothing(program: Program, sizes: dict[str, int]) -> bool:
     return False
 
 
-def _trial(label: str, graph: KernelGraph, sizes: dict[str, int], tile: int, parts: int) -> Trial:
+def trial(label: str, graph: KernelGraph, sizes: dict[str, int], tile: int, parts: int) -> Trial:
+    """A choice of sizes, with walked axes in tiles of ``tile`` and split ones in ``parts``."""
     configs = []
     for block in launches(graph):
         tiles: dict[str, int] = {}

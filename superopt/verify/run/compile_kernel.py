@@ -24,7 +24,7 @@ def compile_launch(request: CompileRequest) -> Facts | NotCompiled:
     """The facts of one launch; any failure of the compiler becomes a value."""
     spec = request.spec
     try:
-        return facts_of(load(request.file), spec, request.target)
+        return facts_of(load(request.file, upstream=True), spec, request.target)
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         why = f"{type(error).__name__}: {first_line(error)} ({Path(last.filename).name})"

@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,9 @@ import numpy as np
 import torch
 
 from superopt.ugraph.levels import Config
+from superopt.verify.run import stand_in
 from superopt.verify.run.indices import by_squeezing
+from superopt.verify.run.lean import leanly
 from superopt.verify.run.reductions import by_slices
 from superopt.verify.run.trial import PERMUTED
 from superopt.verify.run.trial import Array
@@ -40,13 +43,21 @@ TORCH_DTYPES = {
     "bool": torch.bool,
 }
 
-_modules: dict[tuple[str, bytes], ModuleType] = {}
+_modules: dict[tuple[str, bytes, bool], ModuleType] = {}
 
 
-def load(file: str) -> ModuleType:
-    """The module of a printed file, loaded once for each content."""
+def load(file: str, upstream: bool = False) -> ModuleType:
+    """The module of a printed file, loaded once for each content.
+
+    ``upstream``: FlagTree's words of plain kernels may mean what upstream has for them, where
+    there is no FlagTree (``stand_in``). It is not for timing.
+
+    Raises:
+        ImportError: the file needs FlagTree, which is not here.
+    """
     content = Path(file).read_bytes()
-    key = (file, content)
+    upstream = upstream and stand_in.LANGUAGE.encode() in content
+    key = (file, content, upstream)
     if key not in _modules:
         linecache.checkcache(file)  # triton reads the source again, through this cache
         name = f"printed_kernel_{len(_modules)}"
@@ -57,7 +68,8 @@ def load(file: str) -> ModuleType:
         sys.modules[name] = module
         with warnings.catch_warnings():  # that another file registered the operator: as intended
             warnings.filterwarnings("ignore", message="torch.ops.superopt")
-            spec.loader.exec_module(module)
+            with stand_in.in_place() if upstream else nullcontext():
+                spec.loader.exec_module(module)
         _modules[key] = module
     return _modules[key]
 
@@ -67,7 +79,8 @@ def run(request: RunRequest) -> RunResult:
     try:
         by_slices()
         by_squeezing()
-        module = load(request.file)
+        leanly()
+        module = load(request.file, upstream=True)
         return run_trial(module, request.function, request.trial, "cpu")
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
@@ -92,8 +105,9 @@ def run_trial(
 
     ``plan``: of the file's own, instead of one with the trial's Configs.
     """
-    # Fills torch.empty with NaN, so that a workspace that is read before it is written shows.
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # Fills torch.empty with NaN, so that a workspace that is read before it is written shows. This
+    # is torch.use_deterministic_algorithms(True, warn_only=True) without its import of a compiler.
+    torch.set_deterministic_debug_mode("warn")
     call = getattr(module, function)
     inputs = {p.name: placed(p, trial.layout, device) for p in trial.parameters if not p.scalar}
     arguments = [p.value.item() if p.scalar else inputs[p.name].view for p in trial.parameters]

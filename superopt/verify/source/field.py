@@ -20,6 +20,8 @@ from superopt.ugraph.scalar import Kind
 from superopt.verify.field.distances import shrunk
 from superopt.verify.field.graphs import INTEGER_DRAWS
 from superopt.verify.field.graphs import Comparison
+from superopt.verify.field.graphs import tied_comparison
+from superopt.verify.field.ties import FACT
 from superopt.verify.field.trials import RANKS
 from superopt.verify.field.trials import Trial
 from superopt.verify.field.trials import past
@@ -94,7 +96,7 @@ def read_field(
             found.append(verdict)
         sizes.append(" ".join(f"{a}={n}" for a, n in trial.sizes))
     facts["at sizes " + "; ".join(sizes)] = None
-    for others in (_near, _fewer):
+    for others in (_near, _fewer, _tied):
         verdicts, said = others(first, graph, seed, log2_limit)
         for verdict in verdicts:
             if not isinstance(verdict, Sampled):
@@ -183,6 +185,19 @@ def _fewer(
             verdict = Unknown(f"{fact}: {verdict.what}")
         found.append(verdict)
     return found, [fact]
+
+
+def _tied(
+    meaning: TextMeaning, graph: KernelGraph, seed: int, limit: float
+) -> tuple[list[Verdict], list[str]]:
+    """The comparison in which compared data may be equal; none if there are none, or too many."""
+    try:
+        found = tied_comparison(meaning.program, meaning, graph, seed, limit)
+    except FaultError as fault:
+        return [Refuted(fault.at, fault.what)], []
+    except OutsideVocabularyError as outside:
+        return [Unknown(f"the field reading has no meaning for {outside}")], []
+    return ([], []) if found is None else ([read_at(found)], [FACT])
 
 
 def _readings(first: TextMeaning, graph: KernelGraph) -> Iterator[tuple[Trial, TextMeaning]]:

@@ -72,6 +72,7 @@ def _of_doubles(fn: Fn) -> Meaning:
 APPROXIMATED: dict[str, Meaning] = {
     "db4ed465b543ea3e": _unary(Fn.TANH),  # _tanh
     "fa65c8dcd69a1948": _unary(Fn.SIGMOID),  # _sigmoid
+    "20dc7a490e24a82e": _unary(Fn.ERF),  # _erf
     "b13956cbf91d6d7d": _rounded,  # _round_to
     "6ad3e4063f1e3406": _unary(Fn.ROUND_BF16),  # _round_to_bf16
 }

@@ -24,7 +24,8 @@ from superopt.verify.source.tiles import Tile
 from superopt.verify.source.vocabulary import Strict
 
 STRIDED = "strided"
-SHARED = {"shared_memory_per_block_optin": 232_448}  # bytes, of sm_90
+# Bytes of shared memory of sm_90; and fewer multiprocessors than a launch has tiles.
+PROPERTIES = {"shared_memory_per_block_optin": 232_448, "multi_processor_count": 2}
 APART = 1 << 32  # bytes between tensors: no two share memory
 
 
@@ -161,7 +162,7 @@ class Host:
             is_available=lambda: True,
             device_of=lambda _: nullcontext(),
             get_device_capability=lambda _=None: (9, 0) if self.clock.capable else (8, 9),
-            get_device_properties=lambda _: Strict("properties", **SHARED),
+            get_device_properties=lambda _: Strict("properties", **PROPERTIES),
         )
         return Strict(
             "torch",

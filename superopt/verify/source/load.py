@@ -14,6 +14,8 @@ from superopt.ugraph.scalar import Constant
 from superopt.verify.source.helpers import meant
 
 LARGEST = 2**31  # of positions; larger numbers are none
+ROLES = "gluon.jit"
+STARTS = "tle.gpu.warp_specialize"
 DIGITS = 60  # of the closed forms that printed numerals are checked against
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628621")
 
@@ -60,6 +62,21 @@ def read_text(source: Path | str, name: str = "kernel") -> KernelText:
             case _:
                 continue
     return KernelText(name, source, tree, kernels, functions, constants)
+
+
+def roles_of(tree: ast.Module) -> frozenset[str]:
+    """The functions that start roles and those that are roles: all under ``gluon.jit``, and what
+    ``tle.gpu.warp_specialize`` stands in or is given."""
+    found = set()
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        if ROLES in map(ast.unparse, node.decorator_list):
+            found.add(node.name)
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == STARTS:
+                found |= {node.name, *(n.id for n in ast.walk(call) if isinstance(n, ast.Name))}
+    return frozenset(n.name for n in tree.body if isinstance(n, ast.FunctionDef)) & found
 
 
 def numbers(text: KernelText) -> frozenset[int]:

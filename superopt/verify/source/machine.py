@@ -17,6 +17,7 @@ from superopt.errors import SuperoptError
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
+from superopt.verify.source import tle
 from superopt.verify.source.carried import AFTER
 from superopt.verify.source.carried import BEFORE
 from superopt.verify.source.carried import Watched
@@ -123,6 +124,7 @@ class Machine:
             "torch": self.host.torch(),
             "triton": self.host.triton(self._jit, Kernel),
             "tl": self.language.namespace(),
+            **tle.namespace(self.language, self.text),
             "TensorDescriptor": self.host.described,
         }
 
@@ -272,6 +274,8 @@ def _is_left_out(node: ast.stmt) -> bool:
             return any(n.name.split(".")[0] in ("torch", "triton", "math") for n in names)
         case ast.ImportFrom(module=str(module)):
             return module.split(".")[0] in ("torch", "triton")
+        case ast.Try(body=body, handlers=[ast.ExceptHandler(body=[ast.Raise()])]):
+            return all(map(_is_left_out, body))  # a message in place of the module
         case _:
             return False
 

@@ -21,6 +21,7 @@ from superopt.ugraph.walk import topo
 from superopt.verify.source.load import LARGEST
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import distances_in
+from superopt.verify.source.load import roles_of
 
 POSITIONS = 8  # that every axis has in some trial, unless each of them costs a root or a choice
 LEAST = 16  # positions of a tile for the matrix unit, as launchers say
@@ -70,10 +71,10 @@ def _of_walk(walk: Walk) -> Iterator[Node]:
 
 def _in_kernels(text: KernelText, index: int) -> Iterator[tuple[ast.Constant, int]]:
     """The numbers in the kernels of a graph and in what kernels call."""
-    for name, kernel in text.kernels.items():
+    roles = roles_of(text.tree)
+    for name in text.kernels:
         graph = re.fullmatch(r"\w+_g(\d+)_k\d+\w*", name)
-        roles = any(ast.unparse(d) == "gluon.jit" for d in kernel.decorator_list)
-        if not roles and (graph is None or int(graph[1]) == index):
+        if name not in roles and (graph is None or int(graph[1]) == index):
             yield from distances_in(text, name)
 
 

@@ -21,9 +21,11 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.walk import topo
 from tests.emit.struct.simulated import Described
+from tests.emit.struct.simulated import Machine
 from tests.emit.struct.simulated import Pointer
 from tests.emit.struct.simulated import run
 
+AT_ONCE = 2  # programs that take all tiles
 Sizes = dict[str, int]
 Arrays = dict[str, np.ndarray]  # type: ignore[type-arg]
 
@@ -73,7 +75,12 @@ def programs(graph: ThreadGraph, sizes: Sizes) -> int:
 
 
 def execute(
-    graph: ThreadGraph, printed: StructKernel, arrays: Arrays, sizes: Sizes, seed: int = 0
+    graph: ThreadGraph,
+    printed: StructKernel,
+    arrays: Arrays,
+    sizes: Sizes,
+    seed: int = 0,
+    machine: type[Machine] = Machine,
 ) -> Arrays:
     """What the text stores; NaN where it stores nothing."""
     stores = {
@@ -82,7 +89,8 @@ def execute(
     constants = "".join(f"{c.value} = {text}\n" for c, text in VALUES.items())
     text = f"{constants}{_helpers([printed.kernel])}\n\n{printed.kernel.text}"
     given = arguments(graph, printed, arrays | stores, sizes)
-    run(text, printed.kernel.name, programs(graph, sizes), given, seed)
+    count = programs(graph, sizes)
+    run(text, printed.kernel.name, min(count, AT_ONCE) if graph.persistent else count, given, seed, machine)
     return stores
 
 

@@ -180,6 +180,9 @@ class Machine:
     def program_id(self, axis):
         return Number(self.local.pid)
 
+    def num_programs(self, axis):
+        return Number(self.programs)
+
     @staticmethod
     def cdiv(a, b):
         return Number(-(-a // b))
@@ -325,10 +328,18 @@ class Pointer:
         self.array[at[inside]] = np.broadcast_to(value, at.shape)[inside]
 
 
-def run(text: str, name: str, programs: int, arguments: dict[str, Any], seed: int = 0) -> None:
-    machine = Machine(seed)
+def run(
+    text: str,
+    name: str,
+    programs: int,
+    arguments: dict[str, Any],
+    seed: int = 0,
+    kind: type[Machine] = Machine,
+) -> None:
+    machine = kind(seed)
     scope = machine.names()
     exec(compile(text, name, "exec", dont_inherit=True), scope)
+    machine.programs = programs
     for pid in range(programs):
         machine.local.pid = pid
         scope[name](**arguments)

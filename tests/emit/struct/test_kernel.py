@@ -25,6 +25,7 @@ from tests.threads.cases import config
 EVEN = {"h": 2, "m": 256, "n": 256, "d": 64, "e": 64, "k": 256}
 RAGGED = {"h": 1, "m": 150, "n": 170, "d": 40, "e": 24, "k": 200}
 SMALL = {"h": 1, "m": 3, "n": 5, "d": 2, "e": 1, "k": 7}
+MANY = {"h": 3, "m": 260, "n": 170, "d": 40, "e": 24, "k": 200}  # several tiles for two programs
 LIMIT = 5e-6
 
 
@@ -72,6 +73,21 @@ def test_one_loop_for_tiles_of_both_kinds_changes_nothing(name, sizes):
         agrees(made, sizes)
 
 
+@pytest.mark.parametrize("kept", [1, 2])
+@pytest.mark.parametrize("name", ["matmul", "causal", "gated", "behind", "biased", "backwards"])
+def test_programs_of_several_tiles_change_nothing(name, kept):
+    for flags in ({}, {"ring": True, "joined": True}):
+        made = persistent(graph(name, consumers=2, capacity=3), kept, **flags)
+        assert check(made) == []
+        agrees(made, MANY)
+
+
+def persistent(made: ThreadGraph, kept: int, **flags: bool) -> ThreadGraph:
+    """``made``, whose programs take several tiles."""
+    pipes = tuple(p if p.walk else replace(p, capacity=kept) for p in made.pipes)
+    return replace(made, pipes=pipes, persistent=True, **flags)
+
+
 def rescheduled(made: ThreadGraph, draw) -> ThreadGraph:
     """``made`` with another schedule: events trade places, or go to another stage."""
     (body,) = made.bodies
@@ -101,6 +117,8 @@ def test_any_legal_schedule_computes_the_same(data):
     made = graph(data.draw(st.sampled_from(["matmul", "plain", "gated", "scaled", "causal"])))
     flags = {"ring": data.draw(st.booleans()), "joined": data.draw(st.booleans())}
     made = rescheduled(replace(made, **flags), data.draw)
+    if data.draw(st.booleans()):
+        made = persistent(made, data.draw(st.integers(1, 2)))
     if not check(made):
         agrees(made, RAGGED, data.draw(st.integers(0, 9)))
 

@@ -7,9 +7,9 @@ import pytest
 from superopt.verify.field.atoms import analysed
 from superopt.verify.field.exponents import Exponent
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 T = Terms()
 X, Y, Z = (T.term(Term("input", (), name)) for name in "xyz")

@@ -16,10 +16,12 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
+from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
+from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.compare import compared
 from superopt.verify.field.domain import FieldDomain
@@ -72,6 +74,19 @@ def negated(x: Node) -> Node:
     return mul(num(-1), x)
 
 
+def root(axis: str) -> Node:
+    return rsqrt(Size(axis))
+
+
+def one_more(scores: Node, largest_of_all: Node, scale: Node) -> Node:
+    """The sum of a softmax that has one more score, 0, in the place of a stabiliser."""
+    most = larger(largest_of_all, num(0))
+    shifted = exp(sub(mul(scores, scale), most))
+    return div(total("k", shifted), add(total("k", shifted), exp(negated(most))))
+
+
+LOG2E = Named(Constant.LOG2E)
+BITS = mul(root("k"), LOG2E)
 MEAN = div(total("k", A), Size("k"))
 NORM = rsqrt(add(div(total("k", mul(A, A)), Size("k")), num(Fraction(1, 1000))))
 
@@ -126,6 +141,26 @@ LAWS: dict[str, tuple[Node, Node]] = {
         add(exp(largest("k", add(A, smaller(softplus(X), Y)))), Y),
         add(exp(add(largest("k", A), smaller(softplus(X), Y))), Y),
     ),
+    "a constant that is scaled along": (
+        largest("k", larger(mul(A, num(6)), num(18))),
+        mul(num(6), larger(largest("k", A), num(3))),
+    ),
+    "zero beside a maximum that is scaled, in an exponent": (
+        one_more(A, mul(root("k"), largest("k", A)), root("k")),
+        one_more(A, largest("k", mul(A, root("k"))), root("k")),
+    ),
+    "zero beside a maximum in other units": (
+        exp(negated(larger(largest("k", mul(A, root("k"))), num(0)))),
+        Map(Fn.EXP2, (negated(larger(mul(largest("k", A), BITS), num(0))),)),
+    ),
+    "a constant in other units": (
+        exp(negated(larger(largest("k", A), num(3)))),
+        Map(Fn.EXP2, (negated(larger(mul(largest("k", A), LOG2E), mul(num(3), LOG2E))),)),
+    ),
+    "the larger of two in an exponent": (
+        mul(exp(larger(X, Y)), exp(smaller(X, Y))),
+        exp(add(X, Y)),
+    ),
     "two values": (
         larger(X, Y),
         div(add(add(X, Y), absolute(sub(X, Y))), num(2)),
@@ -166,6 +201,34 @@ NOT_LAWS: dict[str, tuple[Node, Node]] = {
     "a maximum of multiples in an exponent": (
         exp(largest("k", add(mul(A, num(2)), X))),
         exp(add(largest("k", A), X)),
+    ),
+    "another constant beside a maximum that is scaled": (
+        exp(negated(larger(largest("k", mul(A, root("k"))), num(0)))),
+        Map(Fn.EXP2, (negated(larger(mul(largest("k", A), BITS), num(1))),)),
+    ),
+    "a constant that is not scaled along": (
+        exp(negated(larger(largest("k", A), num(3)))),
+        Map(Fn.EXP2, (negated(larger(mul(largest("k", A), LOG2E), num(3))),)),
+    ),
+    "a negative factor beside zero": (
+        exp(larger(mul(num(-1), largest("k", A)), num(0))),
+        exp(mul(num(-1), larger(largest("k", A), num(0)))),
+    ),
+    "a factor of unknown sign beside zero, in an exponent": (
+        exp(larger(mul(X, largest("k", A)), num(0))),
+        exp(mul(X, larger(largest("k", A), num(0)))),
+    ),
+    "zero for a maximum in an exponent": (
+        exp(larger(largest("k", A), num(0))),
+        exp(largest("k", A)),
+    ),
+    "the larger of two for the smaller in an exponent": (
+        mul(exp(larger(X, Y)), exp(smaller(X, Y))),
+        mul(exp(larger(X, Y)), exp(larger(X, Y))),
+    ),
+    "a sign that counts inside and outside of an exponent": (
+        mul(sub(larger(X, negated(X)), X), sub(exp(larger(X, negated(X))), exp(X))),
+        num(0),
     ),
     "max for min": (largest("k", add(A, X)), add(smallest("k", A), X)),
     "the middle of two": (larger(X, Y), div(add(X, Y), num(2))),

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from superopt.verify.field.exponents import Poly
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.jacobian import independent_together
+from superopt.verify.field.polynomial import Poly
 from superopt.verify.field.relations import LARGEST
 from superopt.verify.field.relations import independent
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 TERMS = Terms()
 X, Y, Z = (TERMS.term(Term("input", (), name)) for name in "xyz")

@@ -8,11 +8,11 @@ import pytest
 
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.exponents import Polynomials
-from superopt.verify.field.exponents import TooHardError
 from superopt.verify.field.extrema import EITHER
 from superopt.verify.field.shapes import ties
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
+from superopt.verify.field.toohard import TooHardError
 
 
 class Board:
@@ -108,14 +108,36 @@ def test_signs_that_exclude_each_other_have_no_bound():
         t.found(*roots)
 
 
-def test_tied_maxima_in_exponents_or_in_maxima_have_no_bound():
+def test_maxima_that_a_sign_ties_have_no_bound_in_exponents_or_in_maxima():
     t = Board()
-    pair = t.max(t.a, t.b)
+    largest, turned = t.max(t.a, t.b, t.c), t.scaled(t.x, t.a, t.b, t.c)
     with pytest.raises(TooHardError, match="exponent"):
-        t.found(pair, within=(pair,))
-    outer = t.max(t.terms.map(Fn.TANH, (pair,), False), t.c, t.x)
+        t.found(largest, turned, within=(largest,))
+    outer = t.max(t.terms.map(Fn.TANH, (t.max(t.a, t.b),), False), t.c, t.x)
     with pytest.raises(TooHardError, match="maximum of maxima"):
         t.found(outer)
+
+
+def test_a_positive_factor_leaves_one_variable_in_another_size():
+    t = Board()
+    two = t.terms.num(Fraction(2))
+    maxima = [t.max(t.a, t.b, two), t.scaled(two, t.a, t.b, two)]
+    found = t.found(*maxima, within=tuple(maxima))
+    assert (found.tied, found.coins) == (frozenset(maxima), 0)
+    polys = Polynomials(t.terms, {})
+    ((letter, size),) = polys.of(maxima[1]).items()
+    assert (letter, size) == (polys.shape_of(maxima[0]), 2)
+    unscaled = t.max(t.terms.mul(two, t.a), t.terms.mul(two, t.b), two)
+    assert polys.shape_of(unscaled) != polys.shape_of(maxima[0])
+
+
+def test_a_pair_in_exponents_takes_a_sign_at_every_level():
+    t = Board()
+    pair = t.max(t.a, t.b)
+    twice = t.scaled(t.terms.num(Fraction(2)), t.a, t.b)
+    assert t.found(pair, twice, within=(pair,)).coins == 1  # the larger one in both
+    cone, polys = range(twice + 1), Polynomials(t.terms, {})
+    assert ties(polys, cone, frozenset({pair}), {pair: 2}).coins == 2
 
 
 def test_an_extremum_of_one_kind_alone_is_a_variable_even_of_two_values():

@@ -15,6 +15,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.scalar import Fn
+from superopt.verify.field.ties import FACT
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Refuted
@@ -199,6 +200,23 @@ def test_roundings_of_what_a_window_shows_are_read_with_small_distances():
     verdict = read_field(read_text(case.text()), program, case.graphs[0])
     assert isinstance(verdict, Sampled), spoken(verdict)
     assert any("distances in masks also read as" in fact for fact in verdict.facts)
+
+
+def test_data_that_are_compared_are_also_read_as_equal():
+    """Equal numbers tell ``<`` from ``<=``, which random ones do not."""
+    order = ("m", "n")
+    near = Map(Fn.LT, (samples.sub(Input("x", order), Input("y", order)), Input("limit", ("m",))))
+    counted = samples.total("n", samples.where(near, samples.num(1), samples.num(0)))
+    params = (Input("x", order), Input("y", order), Input("limit", ("m",)))
+    program = Program("near", params, (Store("out", ("m",), None, counted),))
+    case = Printed(program, (whole(program),), ({"m": 3, "n": 5},))
+    verdict = read_field(read_text(case.text()), program, case.graphs[0])
+    assert isinstance(verdict, Sampled), spoken(verdict)
+    assert FACT in verdict.facts
+    for other in ("<=", ">", "=="):
+        wrong = case.text().replace(" < limit.to", f" {other} limit.to")
+        found = read_field(read_text(wrong), program, case.graphs[0], minimise=False)
+        assert isinstance(found, Refuted), spoken(found)
 
 
 def test_whole_numbers_from_memory_are_read_at_the_ends_of_their_range():

@@ -131,6 +131,7 @@ def test_helpers_are_those_that_are_printed():
     assert {printed[d] for d in APPROXIMATED} == {
         "_tanh",
         "_sigmoid",
+        "_erf",
         "_round_to",
         "_round_to_bf16",
     }

@@ -15,19 +15,21 @@ from superopt.verify.source.concurrent.barriers import History
 from superopt.verify.source.concurrent.explore import Explored
 from superopt.verify.source.concurrent.explore import every_order
 from superopt.verify.source.concurrent.run import Run
+from superopt.verify.source.concurrent.tle import TleRoles
 from superopt.verify.source.concurrent.vocabulary import Described
 from superopt.verify.source.concurrent.vocabulary import Roles
 from superopt.verify.source.concurrent.vocabulary import steps_of
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.load import roles_of
 from superopt.verify.source.machine import Kernel
 from superopt.verify.source.machine import Machine
 from superopt.verify.source.machine import executable
 from superopt.verify.source.machine import file_of
+from superopt.verify.source.tle import imported
 from superopt.verify.source.vocabulary import Strict
 
-ROLES = "gluon.jit"
 CLOCKS, ORDERS = "values with vector clocks", "every order at barriers"
 
 
@@ -46,6 +48,7 @@ class RolesMachine(Machine):
     def _namespace(self) -> dict[str, Any]:
         names = super()._namespace()
         self.roles = self._roles()
+        self.starting = roles_of(self.text.tree)
         gluon = Strict("gluon", jit=self._kernel)
         return {
             **names,
@@ -57,7 +60,11 @@ class RolesMachine(Machine):
         }
 
     def _roles(self) -> Roles:
-        return Roles(self.language)
+        return TleRoles(self.language) if imported(self.text) else Roles(self.language)
+
+    def _jit(self, function: Callable[..., Any]) -> Kernel:
+        kind = RolesKernel if function.__name__ in self.starting else Kernel
+        return kind(self, function)
 
     def _kernel(self, function: Callable[..., Any]) -> Kernel:
         return RolesKernel(self, function)
@@ -91,8 +98,8 @@ def machine_for(text: KernelText, cells: Domain[Any]) -> Machine:
 
 @lru_cache(maxsize=64)
 def has_roles(text: KernelText) -> bool:
-    """Whether a file has functions under ``gluon.jit``."""
-    return any(ROLES in map(ast.unparse, k.decorator_list) for k in text.kernels.values())
+    """Whether a file has functions with roles."""
+    return bool(roles_of(text.tree))
 
 
 class RolesKernel(Kernel):
@@ -110,6 +117,8 @@ class RolesKernel(Kernel):
                 raise
             machine.engines[CLOCKS] = f"{run.fault[0]} (line {run.fault[1]})"
             raise FaultError(f"{CLOCKS}: {machine.engines[CLOCKS]}") from None
+        finally:
+            machine.roles.end()
         machine.judge(run)
 
 
@@ -120,10 +129,10 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Genera
 
 
 def _yielding(tree: ast.Module) -> ast.Module:
-    """The file with the calls of every function under ``gluon.jit`` as ``yield from``."""
+    """The file with the calls of every function that starts or is a role as ``yield from``."""
+    roles = roles_of(tree)
     for node in tree.body:
-        marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-        if isinstance(node, ast.FunctionDef) and ROLES in map(ast.unparse, marks):
+        if isinstance(node, ast.FunctionDef) and node.name in roles:
             node.body = [_Calls().visit(statement) for statement in node.body]
     return tree
 
@@ -139,7 +148,7 @@ class _Calls(ast.NodeTransformer):
         return ast.copy_location(ast.YieldFrom(call), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        allocates = isinstance(node.value, ast.Call) and "allocate" in ast.unparse(node.value.func)
+        allocates = isinstance(node.value, ast.Call) and "alloc" in ast.unparse(node.value.func)
         self.generic_visit(node)
         match node.targets:
             case [ast.Name(id=name)] if allocates:

@@ -9,6 +9,7 @@ Not modelled: layouts, hazards of registers, arrivals warp by warp.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -18,12 +19,14 @@ from typing import Any
 
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import persistent_of
 from superopt.ugraph.node import Input
 from superopt.ugraph.split import launches
 from superopt.verify.field.graphs import Comparison
@@ -50,6 +53,9 @@ UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at leas
 TILE = 2  # positions in a tile of any other axis
 BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
 LONGER = (7, 4)  # and where they are float64, with every slot taken several times
+# Of the grid of a persistent launch, at least. Programs are two, so one of them has tiles in four
+# or five waves: slots of what comes once a tile, at most two, are taken with both parities.
+TILES = (7, 9)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,13 @@ def planned(text: KernelText, index: int) -> list[Planned]:
     found: dict[tuple[Any, ...], Planned] = {}
     for plan in RolesMachine(text, FloatDomain()).names["PLANS"]:
         configs = tuple(
-            Config(tuple(one.tiles.items()), one.parts, stages=one.stages, consumers=one.consumers)
+            Config(
+                tuple(one.tiles.items()),
+                one.parts,
+                stages=one.stages,
+                consumers=one.consumers,
+                persistent=persistent_of(one.roles),
+            )
             for one in plan.launches
         )
         if plan.graph == index and any(c.consumers for c in configs):
@@ -209,6 +221,20 @@ def roles_trial(
                 continue
             wide += 1
             sizes.setdefault(axis, 1 + wide if ragged and axis not in even else tile)
+        if config.persistent:
+            _repeat(block, replace(config, tiles=tuple(tiles.items())), TILES[ragged], sizes, rows)
         found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
     known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
     return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))
+
+
+def _repeat(
+    block: BlockGraph, config: Config, least: int, sizes: dict[str, int], rows: Collection[str]
+) -> None:
+    """Lengthens a grid axis, one whose positions are programs or else no innermost one, until a
+    launch has ``least`` tiles."""
+    grid = [a for a, p in block.places if isinstance(p, Grid)]
+    step = {a: config.tile.get(a, 0) * config.consumers or 1 for a in grid}
+    longer = min(grid, key=lambda a: (step[a] > 1, a in rows))
+    while math.prod(-(-sizes[a] // step[a]) for a in grid) < least:
+        sizes[longer] += step[longer]

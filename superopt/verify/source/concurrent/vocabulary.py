@@ -96,6 +96,9 @@ class Roles:
         """The next program."""
         self.run, self.allocated = run, 0
 
+    def end(self) -> None:
+        """The program has ended, or failed."""
+
     def namespace(self) -> dict[str, Any]:
         """What a text imports from Gluon."""
         plain = {k: v for k, v in vars(self.language.namespace()).items() if k != "_name"}

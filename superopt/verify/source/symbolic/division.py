@@ -72,6 +72,7 @@ class Divisions(Table):
     def _division(self, p: Poly, y: Poly, q: Poly, r: Poly) -> None:
         """The facts of a quotient and its remainder."""
         given = self.given
+        self._positive(y)
         if self.definitions[name_of(q)].shared:  # it is known where the text in hand does not run
             self.given = ()
         always = self.follows(at_least(y, ONE)) and self.follows(at_least(p, ZERO))
@@ -84,6 +85,20 @@ class Divisions(Table):
             self.unsure.append((p, y))
         else:
             self._assumed(p, y, q, r)
+
+    def _positive(self, y: Poly) -> None:
+        """Adds that a minimum of positive numbers is one."""
+        args, given = self._least(y), self.given
+        if args and self.definitions[name_of(y)].shared:
+            self.given = ()
+        if args and all(self.follows(at_least(a, ONE)) for a in args):
+            self.assume(name_of(y), at_least(y, ONE))
+        self.given = given
+
+    def _least(self, y: Poly) -> tuple[Poly, ...]:
+        """The numbers of which ``y`` is the minimum; none if it is none."""
+        one = self.definitions.get(y.atom or "")
+        return one.args if one is not None and one.op is Op.LEAST else ()
 
     def _assumed(self, p: Poly, y: Poly, q: Poly, r: Poly) -> None:
         """Adds the facts, under ``given`` if others than the text in hand know the quotient."""
@@ -99,7 +114,7 @@ class Divisions(Table):
             self.assume(name, *shape)
         if self.definitions[name_of(q)].shared and self.given:
             return
-        bounds = [b for b in self._bounds(p, y) if self.follows(below(q, b))]
+        bounds = [b for b in self._bounds(p, y) if self._stays_below(p, y, q, b)]
         for bound in bounds:
             self.limit(q, bound)
         if not bounds:
@@ -113,20 +128,27 @@ class Divisions(Table):
         while inner.op is Op.QUOTIENT and self.follows(at_least(inner.args[0], ZERO)):
             p, y = inner.args[0], inner.args[1] * y
             self.assume(name_of(q), at_least(p, q * y), below(p, (q + ONE) * y))
+            for bound in self._bounds(p, y):
+                if self.follows(below(q, bound)):
+                    self.limit(q, bound)
             inner = self.definitions[p.atom] if p.atom else Definition(Op.FREE)
 
     def _bounds(self, p: Poly, y: Poly) -> list[Poly]:
         """Bounds that a quotient may have, by exact division of those of the dividend, or rounded
         up if such a number of tiles is known."""
         known = self.upper(p)
-        ways = [y]
-        name = y.atom
-        if name in self.definitions and self.definitions[name].op is Op.LEAST:
-            ways += self.definitions[name].args
-        found = [u.divided(w) for u in known for w in ways]
+        found = [u.divided(w) for u in known for w in (y, *self._least(y))]
         tiles = [(Op.QUOTIENT, (u + y - ONE, y), FALSE) for u in known]
         found += [atom(self.known[t]) for t in tiles if t in self.known]
         return list(dict.fromkeys(b for b in found if b is not None))
+
+    def _stays_below(self, p: Poly, y: Poly, q: Poly, bound: Poly) -> bool:
+        """Whether the quotient does: where it is more, ``p`` is ``y * bound`` or more, and ``y`` is
+        one of the numbers of which it is the minimum."""
+        if self.follows(below(q, bound)):
+            return True
+        args = self._least(y)
+        return bool(args) and all(self.follows(below(p, a * bound)) for a in args)
 
     def recombined(self, poly: Poly) -> Poly:
         """``poly`` with ``p`` in the place of ``(p // y) * y + p % y``."""

@@ -37,7 +37,7 @@ from superopt.verify.source.symbolic.value import merged
 
 A = TypeVar("A", Whole, Mask, Address)
 B = TypeVar("B", Whole, Mask, Address)
-MODULES = ("tl", "triton", "math", "libdevice", "mbarrier", "tma")
+MODULES = ("tl", "tle", "triton", "math", "libdevice", "mbarrier", "tma")
 
 
 class Expressions:

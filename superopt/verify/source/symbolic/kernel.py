@@ -39,6 +39,7 @@ class Kernel(Vocabulary):
     """The reading of one function.
 
     After ``read``: ``accesses`` in the order of the text, ``uses`` of numbers that must fit.
+    ``share``: the program, or the tile that one of the programs has.
     """
 
     def __init__(
@@ -50,10 +51,13 @@ class Kernel(Vocabulary):
         pid: Poly,
         path: Sequence[Formula] = (),
         data: int | None = None,
+        programs: Poly | None = None,
     ) -> None:
         super().__init__(text, atoms, pid, dict(arguments), data)
         self.function = function
         self.path = list(path)
+        self.programs = programs
+        self.share = pid  # what tells one part of the launch's work from another
 
     def read(self) -> Kernel:
         """Reads the whole body.
@@ -82,6 +86,9 @@ class Kernel(Vocabulary):
                     raise self.outside(statement)
                 for target, one in zip(targets, found, strict=True):
                     self.names[ast.unparse(target)] = one
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                before = ast.copy_location(ast.Name(name, ast.Load()), statement)
+                self.names[name] = self.value(ast.BinOp(before, op, value))
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 return
             case ast.Expr(value=ast.Call() as call):

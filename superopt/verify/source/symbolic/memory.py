@@ -6,7 +6,10 @@ import ast
 
 from superopt.verify.source.load import KernelText
 
-OF_MEMORY = ("load", "store", "async_copy_global_to_shared", "async_copy_shared_to_global")
+OF_MEMORY = (
+    *("load", "store", "copy"),
+    *("async_copy_global_to_shared", "async_copy_shared_to_global"),
+)
 
 
 def touches(text: KernelText, function: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,19 +87,23 @@ class Poly:
         return _collect(total)
 
     def divided(self, by: Poly) -> Poly | None:
-        """The exact quotient by a single term, None if there is none."""
-        if len(by.terms) != 1:
+        """The exact quotient, None if there is none."""
+        if not by.terms:
             return None
-        ((factors, divisor),) = by.terms
-        found = []
-        for monomial, coefficient in self.terms:
-            rest: Monomial | None = monomial
+        names = sorted({*self.atoms, *by.atoms})
+        factors, divisor = _leading(by, names)
+        rest, found = self, Poly()
+        while rest.terms:  # leading terms fall, in an order that products keep
+            monomial: Monomial | None
+            monomial, coefficient = _leading(rest, names)
             for name in factors:
-                rest = _without(rest, name) if rest is not None and name in rest else None
-            if rest is None or coefficient % divisor:
+                fits = monomial is not None and name in monomial
+                monomial = _without(monomial, name) if fits and monomial is not None else None
+            if monomial is None or coefficient % divisor:
                 return None
-            found.append((rest, coefficient // divisor))
-        return _collect(found)
+            term = Poly(((monomial, coefficient // divisor),))
+            rest, found = rest - term * by, found + term
+        return found
 
     def __str__(self) -> str:
         return " + ".join(_words(self.terms)).replace("+ -", "- ") or "0"
@@ -111,6 +116,11 @@ def _words(terms: tuple[tuple[Monomial, int], ...]) -> Iterator[str]:
             yield str(coefficient)
         else:
             yield {1: name, -1: f"-{name}"}.get(coefficient, f"{coefficient}*{name}")
+
+
+def _leading(poly: Poly, names: Sequence[str]) -> tuple[Monomial, int]:
+    """The first term by the exponents of ``names``."""
+    return max(poly.terms, key=lambda t: tuple(t[0].count(n) for n in names))
 
 
 def _without(monomial: Monomial, name: str) -> Monomial:

@@ -38,11 +38,11 @@ from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.names import check_names
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.positive import positives
-from superopt.verify.source.symbolic.roles import reader
 from superopt.verify.source.symbolic.runner import Launch
 from superopt.verify.source.symbolic.runner import Runner
 from superopt.verify.source.symbolic.solve import Prover
 from superopt.verify.source.symbolic.solve import Query
+from superopt.verify.source.symbolic.tle import reader
 from superopt.verify.source.symbolic.value import Access
 from superopt.verify.source.symbolic.value import Descriptor
 from superopt.verify.source.symbolic.value import Tensor
@@ -61,6 +61,7 @@ ASSUMED: tuple[str, ...] = (
 )
 # PTX ISA, tensor copies: what lies past an end of the tensor is read as 0 and not written.
 CUT = "the hardware cuts boxes at the ends of the tensors that descriptors describe"
+FEW = "a device has fewer than 2**16 multiprocessors"
 WIDTH = "numbers fit their width"
 
 
@@ -176,7 +177,7 @@ class _Plan:
             return ()
         for launch in runner.launches:
             boxes = any(isinstance(v, Descriptor) for v in launch.arguments.values())
-            self.found.facts = (*ASSUMED, CUT) if boxes else ASSUMED
+            self.found.facts = (*ASSUMED, *[CUT] * boxes, *[FEW] * launch.dealt)
             self._launch(launch)
         self.found.facts = ASSUMED
         outputs = [t for t in host.tensors.values() if t.kind == "output"]
@@ -205,6 +206,7 @@ class _Plan:
                 atoms,
                 pid,
                 path,
+                programs=launch.programs,
             ).read()
         except OutsideVocabularyError as error:
             self.found.add(f"{launch.function}: memory", [str(error)])
@@ -213,7 +215,8 @@ class _Plan:
         self._claim(f"{launch.function}: divisors are positive", unsure)
         if launch.early != FALSE:
             self._waits(launch, kernel)
-        self._accesses(launch, kernel.accesses, pid.atom)
+        assert kernel.share.atom is not None
+        self._accesses(launch, kernel.accesses, kernel.share.atom)
         claim = self._begin(f"{launch.function}: {WIDTH}")
         self.found.add(claim, no_overflow(kernel.uses, path, atoms, self.prover))
 

@@ -15,10 +15,15 @@ from dataclasses import replace
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic.dealt import deal
+from superopt.verify.source.symbolic.dealt import is_fair
+from superopt.verify.source.symbolic.dealt import waves_of
 from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
+from superopt.verify.source.symbolic.formula import polys
 from superopt.verify.source.symbolic.kernel import Kernel
 from superopt.verify.source.symbolic.kernel import changed
+from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import number
 from superopt.verify.source.symbolic.value import Descriptor
@@ -26,6 +31,7 @@ from superopt.verify.source.symbolic.value import Named
 from superopt.verify.source.symbolic.value import Opaque
 from superopt.verify.source.symbolic.value import Value
 from superopt.verify.source.symbolic.value import Whole
+from superopt.verify.source.symbolic.value import merged
 
 OPAQUE = {
     *("tl.BlockedLayout", "tl.DotOperandLayout", "tl.NVMMADistributedLayout", "tl.SliceLayout"),
@@ -54,6 +60,10 @@ class Roles(Kernel):
     def read(self) -> Kernel:
         """Reads the whole body. Raises OutsideVocabularyError."""
         self.block(_plain(self.function).body)
+        if self.share != self.pid and len(self.accesses) > self.dealt:
+            raise OutsideVocabularyError(
+                "memory is touched outside of the tiles that are dealt out"
+            )
         return self
 
     def value(self, node: ast.expr) -> Value:
@@ -120,9 +130,54 @@ class Roles(Kernel):
         self.block(function.body)
         self.names, self.ranges = names, ranges
 
-    # Loops whose number of trips is no matter of memory.
+    # Loops over tiles that programs deal out; loops whose number of trips is no matter of memory.
+
+    dealt = 0  # accesses within the former
+
+    def _deals(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> bool:
+        """Reads a loop as any one of its tiles, if programs have each of them once."""
+        parts, atoms, programs = deal(body), self.atoms, self.programs
+        if parts is None or programs is None or None in (self.pid.atom, programs.atom):
+            return False
+        first, waves, step = self._range(call)
+        count = self.value(parts.count)
+        if (first.poly, step.poly) != (ZERO, ONE) or not isinstance(count, Whole):
+            return False
+        before, set_ = dict(self.names), (name, *changed(body))
+        wave = atoms.free(name)
+        assert wave.atom is not None
+        atoms.assume(wave.atom, at_least(wave, ZERO), below(wave, waves.poly))
+        if atoms.follows(at_least(programs, ZERO)):  # so its multiples lie as the waves do
+            between = wave, waves.poly - ONE - wave
+            atoms.assume(wave.atom, *(at_least(b * programs, ZERO) for b in between))
+        self.names |= {n: Opaque() for n in set_ if n in before}
+        self.names[name] = Whole(wave, 32)
+        self.block(parts.before)
+        tile = self.names.get(parts.tile)
+        if (
+            not isinstance(tile, Whole)
+            or waves.poly != waves_of(count.poly, programs, atoms)
+            or not is_fair(tile.poly, wave, waves.poly, self.pid, programs, atoms)
+        ):
+            self.names = before
+            return False
+        if self.share == self.pid:
+            self.share = atoms.free("tile", upper=(count.poly,))
+        self.use(merged(waves.steps, count.steps, tile.steps))
+        self.names |= {n: Opaque() for n in set_ if n in self.names}
+        self.names[parts.tile] = Whole(self.share, 32)
+        there, path = len(self.accesses), self.path
+        # How many programs there are says nothing of a tile, and would burden every question.
+        self.path = [f for f in path if not any(programs.atom in p.atoms for p in polys(f))]
+        self.block(parts.body)
+        self.path = path
+        self.dealt += len(self.accesses) - there
+        self.names = before | {n: Opaque() for n in set_ if n in before}
+        return True
 
     def _loop(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> None:
+        if self.atoms.deriver is not None and self._deals(name, call, body):
+            return
         if not any(isinstance(self.value(a), Opaque) for a in call.args):
             super()._loop(name, call, body)
             return

@@ -39,13 +39,18 @@ from superopt.verify.source.symbolic.value import Value
 from superopt.verify.source.symbolic.value import Whole
 from superopt.verify.source.symbolic.vocabulary import fits
 
+AT_ONCE = "_at_once"  # the function that says how many programs deal out tiles
+MULTIPROCESSORS = 2**16  # that a device has less than
+FEW = 2  # that it has where sizes are numbers
+
 
 @dataclass(frozen=True)
 class Launch:
     """One launch: a function, what its parameters are, and how many programs run.
 
     ``path``: what holds when it is made. ``early``: when it may begin before the launch before it
-    has ended. ``asked``: the launcher's own conditions of it.
+    has ended. ``asked``: the launcher's own conditions of it. ``dealt``: its programs
+    deal out tiles, of which there may be more.
     """
 
     function: str
@@ -54,6 +59,7 @@ class Launch:
     path: tuple[Formula, ...]
     early: Formula = FALSE
     asked: Formula = TRUE
+    dealt: bool = False
 
 
 class Runner:
@@ -182,7 +188,10 @@ class Runner:
         if not isinstance(early, Mask):
             raise OutsideVocabularyError(f"launcher: launch_pdl={ast.unparse(given['launch_pdl'])}")
         asked = both(self.path)
-        self.launches.append(Launch(name, arguments, count.poly, tuple(path), early.formula, asked))
+        dealt = AT_ONCE in ast.unparse(grid)
+        self.launches.append(
+            Launch(name, arguments, count.poly, tuple(path), early.formula, asked, dealt)
+        )
 
     def _passed(self, value: Value, kind: str) -> Value:
         if not isinstance(value, Whole):
@@ -274,6 +283,8 @@ class Runner:
                 if len(sizes) < len(shape):
                     raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
+            case _, [Whole(poly=tiles), _] if name == AT_ONCE:
+                return Whole(self._at_once(tiles))
             case (descriptors.PLAIN, [_, *boxes]) | (descriptors.SHARED, [tuple(boxes)]):
                 return self._descriptors(name, boxes)
             case "int", [Whole() as value]:
@@ -293,14 +304,31 @@ class Runner:
             raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
         return tuple(map(_described, boxes))
 
+    def _at_once(self, tiles: Poly) -> Poly:
+        """How many programs take so many tiles: the multiprocessors, or fewer."""
+        self._text(AT_ONCE, guards.AT_ONCE)
+        if guards.TILES in self.host.guards:
+            self._small(tiles, "tiles")
+        if self.concrete:
+            return self.atoms.least(tiles, number(FEW))
+        some = self.atoms.free("multiprocessors", shared=True)
+        assert some.atom is not None
+        self.atoms.assume(some.atom, at_least(some, ONE), below(some, number(MULTIPROCESSORS)))
+        return self.atoms.least(tiles, some)
+
     def _joint(self, product: Poly) -> None:
         """A product of sizes that the launcher knows to be small."""
-        limit = largest(self.text)
-        if guards.JOINT in self.host.guards and limit is not None:
-            if (product.constant or 0) >= limit:
-                raise OutsideVocabularyError(f"launcher: {product} joint positions are refused")
-            for name in product.atoms:
-                self.atoms.assume(name, below(product, number(limit)), at_least(product, ZERO))
+        if guards.JOINT in self.host.guards:
+            self._small(product, "joint positions")
+
+    def _small(self, product: Poly, what: str) -> None:
+        """The launcher goes on only if a product is below the largest size."""
+        if (limit := largest(self.text)) is None:
+            return
+        if (product.constant or 0) >= limit:
+            raise OutsideVocabularyError(f"launcher: {product} {what} are refused")
+        for name in product.atoms:
+            self.atoms.assume(name, below(product, number(limit)), at_least(product, ZERO))
 
     def _text(self, name: str, wanted: str) -> None:
         if guards.returns(self.text, name) != wanted:

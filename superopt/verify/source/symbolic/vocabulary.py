@@ -41,13 +41,16 @@ REAL = {
     *("tl.argmax", "tl.argmin", "tl.flip", "tl.join", "tl.reshape", "tl.topk", "tl.trans"),
 }
 NOTHING = ("tl.extra.cuda.gdc_launch_dependents", "tl.debug_barrier")
-MEMORY = ("tl.load", "tl.store", ".load", "tl.extra.cuda.gdc_wait")
+MEMORY = ("tl.load", "tle.load", "tl.store", ".load", "tl.extra.cuda.gdc_wait")
 LOAD_OPTIONS = {"mask", "other", "eviction_policy", "cache_modifier"}
+HINTED_OPTIONS = LOAD_OPTIONS | {"is_async"}  # which says nothing of the value
 STORE_OPTIONS = {"mask", "eviction_policy", "cache_modifier"}
 
 
 class Vocabulary(Expressions):
-    """Expressions with calls."""
+    """Expressions with calls. ``programs``: of the launch, if they are known."""
+
+    programs: Poly | None = None
 
     def call(
         self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]
@@ -69,6 +72,8 @@ class Vocabulary(Expressions):
         match name, arguments:
             case "tl.load", [Address() as address] if set(keywords) <= LOAD_OPTIONS:
                 return self._load(address, keywords.get("mask"))
+            case "tle.load", [Address() as address] if set(keywords) <= HINTED_OPTIONS:
+                return self._load(address, keywords.get("mask"))
             case "tl.store", [Address() as address, _] if set(keywords) <= STORE_OPTIONS:
                 self._access(True, address, keywords.get("mask"))
                 return Named(name)
@@ -86,6 +91,8 @@ class Vocabulary(Expressions):
         match name, arguments:
             case "tl.program_id", [Whole(poly=axis)] if axis == number(0):
                 return self.whole(self.pid, 32, (), ())
+            case "tl.num_programs", [Whole(poly=axis)] if axis == number(0) and self.programs:
+                return self.whole(self.programs, 32, (), ())
             case "tl.arange", [Whole(poly=first), Whole(poly=stop)] if first == number(0):
                 return self._lanes(node.args[1], stop)
             case (("tl.full" | "tl.zeros"), [tuple() as shape, *rest]):

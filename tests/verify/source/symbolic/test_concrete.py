@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from superopt.verify.source.load import read_text
+from superopt.verify.source.symbolic import concrete
 from superopt.verify.source.symbolic.concrete import faults
 from superopt.verify.source.symbolic.concrete import large_sizes
 from superopt.verify.source.symbolic.concrete import small_sizes
@@ -38,3 +39,24 @@ def test_sizes_to_try_are_those_that_the_launcher_lets_through():
     assert all(0 < n < limit for sizes in large_sizes(AXES, limit) for n in sizes.values())
     (plan, *_) = plans(PLAIN)
     assert all(set(s) == set(AXES) for s in small_sizes(AXES, plan))
+
+
+def test_long_launches_are_executed_at_their_ends(monkeypatch):
+    made: list[tuple[str, int]] = []
+    access = concrete._Run._access
+
+    def counted(self, one, pid):
+        made.append((self.name, pid))
+        access(self, one, pid)
+
+    monkeypatch.setattr(concrete._Run, "_access", counted)
+    (plan, *_) = plans(PLAIN)
+    sizes = dict.fromkeys(AXES, 4)
+    assert faults(PLAIN, "grouped", plan, sizes, 0) == []
+    all_, names = set(made), {name for name, _ in made}
+    assert all(sum(n == name for n, _ in all_) > 2 for name in names)
+    made.clear()
+    monkeypatch.setattr(concrete, "MOST_ACCESSES", 1)
+    assert faults(PLAIN, "grouped", plan, sizes, 0) == []
+    ends = {name: max(pid for n, pid in all_ if n == name) for name in names}
+    assert set(made) == {(n, 0) for n in names} | set(ends.items())

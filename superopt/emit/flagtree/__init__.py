@@ -1,0 +1,1 @@
+"""Kernels in the words of FlagTree's language extensions (TLE)."""

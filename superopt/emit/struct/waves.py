@@ -1,0 +1,83 @@
+"""Programs that take several tiles of the grid, one after the other.
+
+There are as many programs as multiprocessors, P of them. A wave is P tiles in the order of the
+grid, one for each program: in the order of programs, and in every other wave in the opposite one.
+So what runs at the same time are neighbours, which share operands in the L2, as they are where
+each tile has its program; and where the work of a tile falls (or grows) along the order, what a
+program has too much of in one wave it lacks in the next.
+
+Each role finds out by itself which tiles it has and how long their walks are, so no role waits
+for another one between two tiles. Rings go on: how often a ring has been filled is counted on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from dataclasses import dataclass
+from textwrap import dedent
+
+from superopt.emit.names import Namer
+from superopt.emit.struct.dialect import used
+from superopt.emit.writer import INDENT
+
+HOST = '''
+
+def _at_once(tiles, device):
+    """How many programs take ``tiles`` tiles: one on each multiprocessor. Raises ValueError."""
+    if tiles >= LARGEST:
+        raise ValueError(f"a launch has {tiles} tiles; they are counted in 32 bits")
+    return min(tiles, _multiprocessors(device))
+
+
+@functools.lru_cache(maxsize=64)
+def _multiprocessors(device):
+    """How many multiprocessors a device has."""
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+'''
+HERE = "gl.program_id(0)"
+ALL = "gl.num_programs(0)"
+
+
+@dataclass(frozen=True)
+class Waves:
+    """Names of the numbers of a loop over tiles. ``tiles``: how many there are, which the entry
+    tells the roles. ``wave``: how many the program has had. ``place``: of the program in the wave.
+    ``tile``: the number of the tile in hand."""
+
+    tiles: str
+    wave: str
+    place: str
+    tile: str
+
+    @classmethod
+    def named(cls, names: Namer) -> Waves:
+        """With names that nothing else has."""
+        return cls(*(names.fresh(wish) for wish in ("tiles", "wave", "place", "tile")))
+
+    def around(self, body: list[str]) -> list[str]:
+        """The loop over all tiles of a program, each of which is ``body``."""
+        wave, place, tile = self.wave, self.place, self.tile
+        return [
+            f"{INDENT}for {wave} in range(0, gl.cdiv({self.tiles}, {ALL})):",
+            f"{INDENT * 2}{place} = gl.where({wave} % 2 == 0, {HERE}, {ALL} - 1 - {HERE})",
+            f"{INDENT * 2}{tile} = {wave} * {ALL} + {place}",
+            f"{INDENT * 2}if {tile} < {self.tiles}:",
+            *(INDENT * 2 + line if line else "" for line in body),
+        ]
+
+
+def needed(lines: list[str], names: Collection[str]) -> list[str]:
+    """Those of ``lines``, assignments all, that decide what ``names`` are."""
+    found: list[str] = []
+    wanted = set(names)
+    for statement in reversed(ast.parse(dedent("\n".join(lines))).body):
+        assert isinstance(statement, ast.Assign)
+        (target,) = statement.targets
+        made = used(ast.unparse(target))
+        if made & wanted:
+            wanted = wanted - made | used(ast.unparse(statement.value))
+            assert statement.end_lineno is not None
+            found[:0] = lines[statement.lineno - 1 : statement.end_lineno]
+    return found

@@ -1,0 +1,66 @@
+"""Loops in which the programs of a launch deal tiles out among themselves, read as the tiles.
+
+P programs take tiles ``wave * P + place``, one in each wave, where ``place`` depends on the program
+and the wave. If place is one of the P, and the place of the place is the program, then programs and
+places of a wave are each other's image; and a number is ``wave * P + place`` for one wave and one
+place (Euclid). So each tile is one program's, in one wave, and there are enough waves if they are
+as many as tiles fill. What is proved of any tile, and of two, then holds of programs and waves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from superopt.verify.source.symbolic.atoms import Atoms
+from superopt.verify.source.symbolic.formula import at_least
+from superopt.verify.source.symbolic.formula import below
+from superopt.verify.source.symbolic.formula import equal
+from superopt.verify.source.symbolic.poly import ONE
+from superopt.verify.source.symbolic.poly import ZERO
+from superopt.verify.source.symbolic.poly import Poly
+
+
+@dataclass(frozen=True)
+class Deal:
+    """The statements of such a loop: those that say which ``tile`` it is, by name, and what is done
+    with it if it is below ``count``."""
+
+    before: tuple[ast.stmt, ...]
+    tile: str
+    count: ast.expr
+    body: tuple[ast.stmt, ...]
+
+
+def deal(body: Sequence[ast.stmt]) -> Deal | None:
+    """The parts of the body of a loop, if it has this form."""
+    *before, last = body
+    match last:
+        case ast.If(
+            test=ast.Compare(left=ast.Name(id=tile), ops=[ast.Lt()], comparators=[count]),
+            body=inner,
+            orelse=[],
+        ) if before and all(isinstance(s, ast.Assign) for s in before):
+            return Deal(tuple(before), tile, count, tuple(inner))
+        case _:
+            return None
+
+
+def is_fair(tile: Poly, wave: Poly, waves: Poly, pid: Poly, programs: Poly, atoms: Atoms) -> bool:
+    """Whether ``tile`` names each number from 0 on once, for one wave and one of the programs;
+    where ``waves`` times ``programs`` of them are what the caller asks for."""
+    place = tile - wave * programs
+    again = atoms.instance(place, {**atoms.fixed(), _name(pid): place}, "~")
+    goals = at_least(place, ZERO), below(place, programs), equal(again, pid)
+    return all(map(atoms.follows, goals)) and atoms.follows(below(wave, waves))
+
+
+def waves_of(count: Poly, programs: Poly, atoms: Atoms) -> Poly:
+    """How many waves ``count`` tiles fill."""
+    return atoms.divided(count + programs - ONE, programs)[0]
+
+
+def _name(poly: Poly) -> str:
+    assert poly.atom is not None
+    return poly.atom

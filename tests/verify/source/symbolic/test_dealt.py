@@ -1,0 +1,119 @@
+"""Tiles that programs deal out among themselves: each is one program's, once, for all sizes."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import pytest
+
+from superopt.verify.source.symbolic.linear import NEGATED
+from superopt.verify.source.symbolic.read import FEW
+from superopt.verify.source.symbolic.read import read_symbolic
+from superopt.verify.source.symbolic.solve import answer
+from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Refuted
+from superopt.verify.verdict import spoken
+from tests.verify.source.concurrent.subjects import attention
+from tests.verify.source.concurrent.subjects import normed
+from tests.verify.source.concurrent.test_persistent import persistent
+
+ROLES = "attention_g0_k0_roles2_persistent2"
+ONCE = f"{ROLES}: no element of out is stored twice"
+ALL = f"{ROLES}: every element of out is stored"
+FIT = f"{ROLES}: numbers fit their width"
+MEMORY = f"{ROLES}: memory"
+PLACE = (
+    "place = gl.where(wave % 2 == 0, gl.program_id(0), gl.num_programs(0) - 1 - gl.program_id(0))"
+)
+WAVES = "for wave in range(0, gl.cdiv(tiles, gl.num_programs(0))):"
+
+
+@functools.cache
+def text():
+    return persistent(attention(causal=True)).text
+
+
+def open_claims(changed, refute=False):
+    """The claims that are not proved, with their verdicts."""
+    found = read_symbolic(changed, "attention", refute=refute).claims
+    return {c: v for c, v in found if not isinstance(v, Proved)}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        persistent(attention(causal=True)),
+        persistent(attention(causal=True), 1, ring=True, joined=True),
+        persistent(normed(), 1),
+    ],
+    ids=["causal", "turns", "normed"],
+)
+def test_every_claim_is_proved(case):
+    found = dict(read_symbolic(case.text, case.program.name).claims)
+    assert [f"{c}: {spoken(v)}" for c, v in found.items() if not isinstance(v, Proved)] == []
+    (stored,) = [v for c, v in found.items() if "roles2" in c and c.endswith("is stored")]
+    assert FEW in stored.facts
+
+
+def test_no_proof_rests_on_a_contradiction():
+    for query in read_symbolic(text(), "attention").queries:
+        facts, _, against = query.smt2.partition(NEGATED)
+        if query.claim.startswith(ROLES) and "(assert true)" not in against:
+            assert answer(facts + "\n(check-sat)\n") == "sat", query.claim
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "place = gl.program_id(0)",
+        "place = gl.num_programs(0) - 1 - gl.program_id(0)",
+        "place = gl.where(wave % 4 < 2, gl.program_id(0), gl.num_programs(0) - 1 - gl.program_id(0))",
+    ],
+)
+def test_other_ways_to_deal_that_are_fair_are_proved_as_well(place):
+    assert open_claims(text().replace(PLACE, place)) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "broken"),
+    [
+        (PLACE, PLACE.replace("- 1 - gl", "- gl"), {ONCE, ALL}),
+        (PLACE, "place = gl.program_id(0) // 2", {ONCE, ALL}),
+        (PLACE, "place = 0", {ONCE, ALL}),
+        ("tile = wave * gl.num_programs(0) +", "tile = wave * (gl.num_programs(0) - 1) +", {ONCE}),
+        ("tile = wave * gl.num_programs(0) +", "tile = wave * (gl.num_programs(0) + 1) +", {ALL}),
+        ("if tile < tiles:", "if tile < tiles - 1:", {ALL}),
+        (WAVES, WAVES.replace("range(0", "range(1"), {ALL}),
+        (WAVES, WAVES.replace("tiles, gl", "tiles - 1, gl"), {ALL}),
+    ],
+)
+def test_what_is_not_dealt_out_once_is_found(old, new, broken):
+    assert text().count(old) == 3 - 1
+    found = open_claims(text().replace(old, new), refute=True)
+    assert broken <= {c for c, v in found.items() if isinstance(v, Refuted)}, found
+
+
+def test_memory_outside_of_the_tiles_is_refused():
+    store = "            tma.async_copy_shared_to_global(out_desc, ["
+    assert store in text()
+    line = next(one for one in text().splitlines() if one.startswith(store)).strip()
+    last = "    tma.store_wait(pendings=0)\n\n"
+    first = line.replace("b_at, h_at, m_first", "0, 0, 0").replace(
+        "out_tile)", "out_tiles.index(0))"
+    )
+    found = open_claims(text().replace(last, f"    {first}\n{last}"))
+    assert "outside of the tiles" in spoken(found[MEMORY])
+
+
+def test_more_tiles_than_are_counted_in_32_bits_are_not_shown_to_fit():
+    checked = "    if tiles >= LARGEST:\n"
+    assert checked in text()
+    assert FIT in open_claims(text().replace(checked, "    if tiles < 0:\n"))
+
+
+def test_another_number_of_programs_is_not_known():
+    for new in ("return tiles", "return max(tiles, _multiprocessors(device))"):
+        changed = text().replace("return min(tiles, _multiprocessors(device))", new)
+        (verdict,) = open_claims(changed).values()
+        assert "_at_once is not known" in spoken(verdict)
