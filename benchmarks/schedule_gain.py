@@ -5,8 +5,8 @@
 RUN: the directory of a search that timed launches with roles; the store (``timings.db``) beside it
 says when. For each case, graph, and choice of tiles, consumers and slots that was measured with
 roles: the time with everything in turn (``threads/default.in_turn``, the first legal schedule),
-the best of all schedules, and that over the best of the whole case. All else that a launch may
-vary (turns of the consumers, parts of the walk, groups, several tiles a program) is left to either
+the best of all schedules, and the best of the case with roles. All else that a launch may vary
+(turns of the consumers, parts of the walk, groups, several tiles a program) is left to either
 side. Where nothing was measured in turn the row says so, and counts for nothing.
 
 Prints a table with the geometric means, and writes ``schedule_gain_DATE.json``.
@@ -46,7 +46,8 @@ Launches = tuple[Config, ...]
 @dataclass(frozen=True)
 class Row:
     """One choice of tiles, consumers and slots. Microseconds: in turn (None if not measured), with
-    the best schedule, and the best of the case. ``schedules``: how many were measured."""
+    the best schedule, and the best of the case with roles. ``schedules``: how many were measured.
+    """
 
     workload: str
     graph: str
@@ -94,14 +95,12 @@ def rows_of(record: dict[str, Any]) -> Iterator[Row]:
             if one["case"] == case["name"] and one["us"] is not None:
                 configs = tuple(map(config_from, one["configs"]))
                 times[one["digest"], configs] = one["us"]
+        times = {k: us for k, us in times.items() if any(c.consumers for c in k[1])}
         chosen: dict[tuple[str, Launches], list[Launches]] = {}
         for digest, configs in times:
-            if any(c.consumers for c in configs):
-                chosen.setdefault((digest, tuple(map(_choice, configs))), []).append(configs)
+            chosen.setdefault((digest, tuple(map(_choice, configs))), []).append(configs)
         for (digest, choice), group in chosen.items():
-            turned = [
-                times[digest, c] for c in group if _in_turn(graphs[digest], c, case["dtype"])
-            ]
+            turned = [times[digest, c] for c in group if _in_turn(graphs[digest], c, case["dtype"])]
             yield Row(
                 f"{record['name']} {case['name']}",
                 digest[:6],
@@ -114,16 +113,15 @@ def rows_of(record: dict[str, Any]) -> Iterator[Row]:
 
 
 def _choice(config: Config) -> Config:
-    """What a schedule and the kind of roles leave as it is; a launch without roles is all of it."""
-    if not config.consumers:
-        return config
-    return Config(config.tiles, config.parts, stages=config.stages, consumers=config.consumers)
+    """Tiles, consumers and slots; of a launch without roles, tiles."""
+    slots = config.stages if config.consumers else 1
+    return Config(config.tiles, config.parts, stages=slots, consumers=config.consumers)
 
 
 def _in_turn(graph: str, configs: Launches, dtype: str) -> bool:
     """Whether every launch with roles has everything in turn."""
     return all(
-        c.schedule == _turn(graph, number, replace(_choice(c)), dtype)
+        c.schedule == _turn(graph, number, _choice(c), dtype)
         for number, c in enumerate(configs)
         if c.consumers
     )
@@ -176,14 +174,14 @@ def result(records: Sequence[dict[str, Any]], rows: Sequence[Row], when: str) ->
 
 
 def _means(rows: Sequence[Row]) -> dict[str, float]:
-    """Geometric means over the choices measured in turn, and over the best of each graph in turn:
-    a search that knew no other schedule would have ended with that one."""
+    """Geometric means: over the choices that were measured in turn, and over the best in turn of
+    each workload, with which a search that knew no other schedule would have ended."""
     known = [r for r in rows if r.in_turn is not None]
-    first: dict[tuple[str, str], Row] = {}
+    first: dict[str, Row] = {}
     for row in sorted(known, key=lambda r: r.in_turn or math.inf):
-        first.setdefault((row.workload, row.graph), row)
-    found = {"gain": [r.gain for r in known], "gain_of_all": [r.gain_of_all for r in known]}
-    found["gain_of_the_best_in_turn"] = [r.gain_of_all for r in first.values()]
+        first.setdefault(row.workload, row)
+    found = {"same choice": [r.gain for r in known]}
+    found["best in turn of a workload"] = [r.gain_of_all for r in first.values()]
     return {name: mean([v for v in values if v]) for name, values in found.items() if values}
 
 

@@ -26,7 +26,7 @@ RESERVED = ("name", "dtype", "tf32", "out", "plan")  # keywords of Case and of t
 FILE_NAMES = frozenset(
     """functools math os sys warnings NamedTuple torch triton tl LOG2E LN2 PI Launch Plan PLANS
     TEST_PLANS SIZES FLOATS BYTES LARGEST INTERPRETED OPERATOR SCHEMA reference self_test _inputs
-    _max _min _mul _tanh _sigmoid _plain _check _span _output _several _planned _scalar _choose
+    _max _min _mul _tanh _sigmoid _erf _plain _check _span _output _several _planned _scalar _choose
     _target _register _even _whole _joint _div _sqrt _exp2 _log2 _nearest _fold _operator _fake
     TensorDescriptor _descriptors _old _rounded _round_to _round_to_bf16
     _best _keys _nobody _among _ranked

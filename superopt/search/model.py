@@ -178,7 +178,7 @@ class Launch:
             "fill": found.fill,
             "launch": launch,
         }
-        longest = max(times[unit] for unit in units)
+        longest = max(times["matrix"], times["special"] + times["plain"])
         shares = [times["dram"], times["l2"], longest, times["chain"], times["starts"]]
         times["total"] = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + found.fill + launch
         return times

@@ -20,7 +20,7 @@ from tests import samples
 pytestmark = pytest.mark.filterwarnings("ignore:torch.ops.superopt.softmax remains")
 
 GRAPH = samples.two_pass_softmax()
-CONFIG = Config((("n", 1024),))
+CONFIG = Config((("m", 4), ("n", 256)))
 SIZES = {"m": 64, "n": 4096}
 
 

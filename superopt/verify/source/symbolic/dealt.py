@@ -33,9 +33,11 @@ class Deal:
     body: tuple[ast.stmt, ...]
 
 
-def deal(body: Sequence[ast.stmt]) -> Deal | None:
-    """The parts of the body of a loop, if it has this form."""
+def deal(call: ast.Call, body: Sequence[ast.stmt]) -> Deal | None:
+    """The parts of a loop over ``call``, if it is one that asks how many programs there are."""
     *before, last = body
+    if not any("num_programs" in ast.unparse(node) for node in (call, *before)):
+        return None
     match last:
         case ast.If(
             test=ast.Compare(left=ast.Name(id=tile), ops=[ast.Lt()], comparators=[count]),

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic.dealt import Deal
 from superopt.verify.source.symbolic.dealt import deal
 from superopt.verify.source.symbolic.dealt import is_fair
 from superopt.verify.source.symbolic.dealt import waves_of
@@ -134,18 +135,14 @@ class Roles(Kernel):
 
     dealt = 0  # accesses within the former
 
-    def _deals(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> bool:
+    def _deals(self, name: str, call: ast.Call, parts: Deal, body: Sequence[ast.stmt]) -> None:
         """Reads a loop as any one of its tiles, if programs have each of them once."""
-        parts, atoms, programs = deal(body), self.atoms, self.programs
-        if parts is None or programs is None or None in (self.pid.atom, programs.atom):
-            return False
-        first, waves, step = self._range(call)
+        atoms, programs, (first, waves, step) = self.atoms, self.programs, self._range(call)
         count = self.value(parts.count)
-        if (first.poly, step.poly) != (ZERO, ONE) or not isinstance(count, Whole):
-            return False
         before, set_ = dict(self.names), (name, *changed(body))
         wave = atoms.free(name)
         assert wave.atom is not None
+        assert programs is not None
         atoms.assume(wave.atom, at_least(wave, ZERO), below(wave, waves.poly))
         if atoms.follows(at_least(programs, ZERO)):  # so its multiples lie as the waves do
             between = wave, waves.poly - ONE - wave
@@ -155,12 +152,12 @@ class Roles(Kernel):
         self.block(parts.before)
         tile = self.names.get(parts.tile)
         if (
-            not isinstance(tile, Whole)
+            not (isinstance(tile, Whole) and isinstance(count, Whole))
+            or (first.poly, step.poly) != (ZERO, ONE)
             or waves.poly != waves_of(count.poly, programs, atoms)
             or not is_fair(tile.poly, wave, waves.poly, self.pid, programs, atoms)
         ):
-            self.names = before
-            return False
+            raise OutsideVocabularyError(f"line {self.line}: does one program have each tile once?")
         if self.share == self.pid:
             self.share = atoms.free("tile", upper=(count.poly,))
         self.use(merged(waves.steps, count.steps, tile.steps))
@@ -173,10 +170,10 @@ class Roles(Kernel):
         self.path = path
         self.dealt += len(self.accesses) - there
         self.names = before | {n: Opaque() for n in set_ if n in before}
-        return True
 
     def _loop(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> None:
-        if self.atoms.deriver is not None and self._deals(name, call, body):
+        if self.pid.atom and self.programs and (parts := deal(call, body)):
+            self._deals(name, call, parts, body)
             return
         if not any(isinstance(self.value(a), Opaque) for a in call.args):
             super()._loop(name, call, body)
