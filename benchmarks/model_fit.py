@@ -59,6 +59,7 @@ ROUGH: dict[str, float] = {
     "ROW_US": 0.02,
     "CROSS_US": 0.05,
     "APART": 0.5,
+    "TOGETHER": 2.0,
     "LATE": 0.25,
     "WHOLE": 0.5,
     "LINES": 0.2,

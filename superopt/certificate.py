@@ -18,6 +18,7 @@ from dataclasses import field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from typing import get_args
 
 from superopt.case import Case
 from superopt.case import case_from
@@ -44,6 +45,7 @@ from superopt.verify.questions import packed
 from superopt.verify.questions import unpacked
 from superopt.verify.readings import LOG2_LIMIT
 from superopt.verify.verdict import Verdict
+from superopt.versions import verifier
 from superopt.versions import version_of
 
 SCHEMA = 2
@@ -67,8 +69,8 @@ class Certificate:
     values of run-time scalars. ``cases``: those of the rows, with all that is drawn for them.
     ``seed``: the search's; the executions draw by the next one.
     ``derivations``: of each graph, "law: before -> after". ``verdicts``: by case, ``laws``: those
-    of the derivations, both for readers of the file; they are not read back. ``lines``: hashes of
-    the kernel's lines. ``dialect``: the language that the file is printed in.
+    of the derivations. ``lines``: hashes of the kernel's lines. ``dialect``: the language that the
+    file is printed in. ``verifier``: the code that made the claims (``versions.verifier``).
     """
 
     program: Program
@@ -86,6 +88,7 @@ class Certificate:
     derivations: tuple[tuple[str, ...], ...] = ()
     laws: Sequence[tuple[str, Verdict]] = ()
     dialect: Dialect = Dialect.TRITON
+    verifier: str = ""
 
 
 def certificate_path(kernel: Path) -> Path:
@@ -121,6 +124,7 @@ def write_certificate(
         "body_digest": body_digest(text.decode()),
         "lines": " ".join(_lines(text)),
         "versions": {name: version_of(name) for name in PACKAGES},
+        "verifier": verifier(),
         "seed": claims.seed,
         "fields": FIELDS,
         "log2_limit": LOG2_LIMIT,
@@ -184,6 +188,18 @@ def _told(claims: Sequence[tuple[str, Verdict]]) -> list[list[Any]]:
     return [[claim, type(v).__name__, asdict(v)] for claim, v in claims]
 
 
+def _heard(claims: Sequence[Sequence[Any]]) -> list[tuple[str, Verdict]]:
+    kinds = {kind.__name__: kind for kind in get_args(Verdict)}
+    return [
+        (claim, kinds[name](**{k: _tupled(v) for k, v in values.items()}))
+        for claim, name, values in claims
+    ]
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+
+
 def read_questions(kernel: Path) -> tuple[Question, ...]:
     """The questions that the proofs about ``kernel`` were.
 
@@ -221,7 +237,10 @@ def read_certificate(kernel: Path) -> Certificate:
             lines=tuple(record["lines"].split(" ")),
             cases=tuple(case_from(c) for c in record.get("cases", ())),
             derivations=tuple(tuple(steps) for steps in record["derivations"]),
+            verdicts={case: _heard(found) for case, found in record["verdicts"].items()},
+            laws=_heard(record["laws"]),
             dialect=Dialect(record.get("dialect", Dialect.TRITON.value)),
+            verifier=record.get("verifier", ""),
         )
         _check_parts(found)
         return found

@@ -81,7 +81,7 @@ def _roles(roles: StructKernel, config: Config, sizes: Mapping[str, int], dtype:
     """The launch of a kernel with roles."""
     tiles = {t.axis: tile_size(t, config, sizes) for t in roles.kernel.tiles}
     described = {
-        t.pointer: struct.described_type(t, [tiles.get(a, 1) for a in t.order], dtype)
+        t.pointer: struct.described_type(t, struct.box_of(roles.kernel, t, tiles), dtype)
         for t in roles.kernel.described
     }
     whole = tiles | {roles.rows: tiles[roles.rows] * roles.consumers}

@@ -103,7 +103,7 @@ class StructKernel:
     ``consumers`` tiles of it. ``moving``: the tensors that come through rings. ``least``: with
     fewer slots its roles would wait for ever. ``kind``: what tells it from others with as many
     consumers (``Config.kind``). ``persistent``: its programs take several tiles, with so many slots
-    for what comes once a tile (0: a program for each tile).
+    for what comes once a tile (0: a program for each tile), and ``each`` at most (0: all).
     """
 
     kernel: Kernel
@@ -114,3 +114,4 @@ class StructKernel:
     least: int = 2
     kind: str = ""
     persistent: int = 0
+    each: int = 0

@@ -152,7 +152,7 @@ def emit(
         TYPES.replace(*LAUNCH_ROLES) if roles else TYPES,
         _helpers(functions),
         *(f"\n\n{k.text}" for k in functions),
-        _plans(rows),
+        plans(rows),
         f"SIZES = {sizes}  # the axes, in the order of the signature\n",
         "FLOATS = (torch.float16, torch.bfloat16, torch.float32)\n",
         'BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}\n',
@@ -239,7 +239,8 @@ def _helpers(functions: Sequence[Kernel]) -> str:
     return "".join(f"\n\n{text}" for name, text in {**HELPERS, **RANKING}.items() if name in needed)
 
 
-def _plans(rows: Sequence[Row]) -> str:
+def plans(rows: Sequence[Row]) -> str:
+    """``PLANS``, a line or several for each row."""
     lines = ["", "", "PLANS = ("]
     for row in rows:
         sizes = ", ".join(f'"{a}": {s}' for a, s in row.sizes)

@@ -98,7 +98,7 @@ class _Runner:
                 self._programs(kernel, whole, extents)
                 memory = descriptor.numbered(roles.kernel, made, self.memory)
                 with out.block("if programs > 0:"):
-                    grid = f"_at_once(programs, {self.device}.device)"
+                    grid = f"_at_once(programs, {self.device}.device, {roles.each})"
                     grid = grid if roles.persistent else "programs"
                     out.line(f"{roles.kernel.name}[({grid},)](")
                     for line in self._arguments(roles.kernel, tiles, extents, memory, whole):

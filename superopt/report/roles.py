@@ -112,6 +112,7 @@ def _summary(roles: Roles) -> str:
     graph = roles.graph
     turns = ", in turns" * graph.ring
     loop = ", masked tiles in the same loop" * graph.joined
+    loop += ", each program for several tiles" * graph.persistent
     (total, free), registers = roles.conversions, graph.registers
     return (
         f"1 producer and {graph.consumers} consumers of {graph.config.tile[graph.rows]} "
@@ -122,7 +123,8 @@ def _summary(roles: Roles) -> str:
 
 def _pipe(pipe: Pipe) -> str:
     tensors = ", ".join(f"{t.name}[{' '.join(t.order)}]" for t in pipe.tensors)
-    slots = f"{pipe.capacity} slots along {pipe.walk}" if pipe.walk else "once"
+    once = f"once a tile, {pipe.capacity} slots" if pipe.capacity > 1 else "once"
+    slots = f"{pipe.capacity} slots along {pipe.walk}" if pipe.walk else once
     return f"{pipe.name}: {tensors}, {slots}"
 
 

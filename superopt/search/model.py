@@ -7,7 +7,9 @@ Per launch several resources need time; together they take somewhat more than th
   bandwidth; the bandwidth is only reached with enough bytes in flight (Little's law), which
   the last wave of programs may lack.
 * ``l2``: all bytes of all programs, and the sectors that are touched in vain, over the L2's rate.
-* the longest of ``matrix``, ``special`` and ``plain``: operations (``units.py``).
+* the longest of ``matrix``, ``special`` and ``plain``: operations (``units.py``); but all of them
+  together are done at most ``TOGETHER`` times as fast as one after another, however many programs
+  could overlap them.
 * ``chain``: what one program after another takes on a multiprocessor (``chain.py``).
 * ``starts``: that programs begin.
 
@@ -48,6 +50,7 @@ from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.split import launches
 
 OVERLAP = 3  # order of the norm of the resources: 1 would add them up, infinity take the longest
+TOGETHER = 1.7  # times the rate of one after another that the units reach side by side
 WASTE = 5  # what a byte of a sector that is touched in vain costs the L2, in bytes
 LINE = 128  # bytes of a cache line: pointers of shorter rows ask for more of them
 LINES = 0.25  # what each further line for as many bytes costs, as a share
@@ -178,7 +181,8 @@ class Launch:
             "fill": found.fill,
             "launch": launch,
         }
-        longest = max(times["matrix"], times["special"] + times["plain"])
+        busy = [times[unit] for unit in units]
+        longest = max(*busy, sum(busy) / TOGETHER)
         shares = [times["dram"], times["l2"], longest, times["chain"], times["starts"]]
         times["total"] = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + found.fill + launch
         return times

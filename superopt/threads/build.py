@@ -115,8 +115,6 @@ def of_config(block: BlockGraph, config: Config, dtype: str) -> ThreadGraph:
 
 def _persistent(graph: ThreadGraph, kept: int) -> ThreadGraph:
     """``graph`` as a program of several tiles. ``kept``: slots of what comes once for each."""
-    if not graph.block.order:
-        raise NotEmittable("a kernel without grid axes has one tile, so no program takes several")
     pipes = tuple(p if p.walk else replace(p, capacity=kept) for p in graph.pipes)
     return replace(graph, pipes=pipes, persistent=True)
 
@@ -138,12 +136,17 @@ def consumer_registers(consumers: int) -> int:
 
 def shared_bytes(graph: ThreadGraph, dtype: str) -> int:
     """Bytes of shared memory that the tiles of ``graph`` take: in pipes, and on their way out."""
-    read = ((t, p.capacity) for p in graph.pipes for t in p.tensors)
-    written = ((s.as_input(), 1) for s in copied_out(graph.block, Products(graph.block)))
-    return sum(
-        count * _tile_bytes(graph, tensor.order, tensor.dtype or dtype)
-        for tensor, count in (*read, *written)
-    )
+    products = Products(graph.block)
+    found = [
+        p.capacity * _tile_bytes(graph, t.order, t.dtype or dtype)
+        for p in graph.pipes
+        for t in p.tensors
+    ]
+    for store in copied_out(graph.block, products):
+        axis = parted(graph.block, store)
+        tile = _tile_bytes(graph, store.order, store.dtype or dtype)
+        found.append(tile // parts(graph.config.tile[axis]) if axis else tile)
+    return sum(found)
 
 
 def copied_out(block: BlockGraph, products: Products) -> tuple[Store, ...]:
@@ -155,6 +158,19 @@ def copied_out(block: BlockGraph, products: Products) -> tuple[Store, ...]:
         and not refusal(s.as_input(), products)
         and products.dims(s.value) == tuple(a for a in s.order if a in products.order)
     )
+
+
+def parted(block: BlockGraph, store: Store) -> str:
+    """The axis along which a wide result leaves in two parts, one after the other through the same
+    shared memory, so that there is more of that for pipes: the axis of its columns, where it is
+    the search that chooses how many a tile has; else empty."""
+    (*_, axis) = store.order
+    return axis if block.place[axis] == Grid() else ""
+
+
+def parts(columns: int) -> int:
+    """In how many parts a tile with so many columns (at most ``WIDEST``) leaves."""
+    return 1 + columns // WIDEST
 
 
 def _tile_bytes(graph: ThreadGraph, order: Iterable[str], dtype: str) -> int:

@@ -47,6 +47,7 @@ from superopt.tune.space import Point
 from superopt.tune.study import Study
 from superopt.tune.study import available
 from superopt.verify.run.trial import NotCompiled
+from superopt.verify.run.trial import ReadRequest
 
 LEAST_BATCH = 8  # points that are asked for at once
 FIRST_WITH_ROLES = 4  # points with roles, the model's best, that are tried before all others
@@ -68,6 +69,9 @@ class Compiles(Protocol):
         self, kernel_file: Path, specs: Sequence[LaunchSpec], target: str
     ) -> tuple[Facts | NotCompiled, ...]:
         """The facts of each launch, or why there are none."""
+
+    def read(self, request: ReadRequest) -> str:
+        """Why roles must not run on a device; empty if they may."""
 
 
 class Benches(Protocol):
@@ -112,7 +116,7 @@ class Tuning:
         self.setting = Setting(job.program, job.case, means.seed, means.on)
         self.why = ""
         self._began = time.monotonic()
-        self._files = Files(job, means.directory, means.seed)
+        self._files = Files(job, means.directory, means.seed, means.compiler.read)
         self._studies: list[Study] = [Study(s, means.seed) for s in job.structures]
         self._measured: dict[Place, Measured] = {}
         self._finals: dict[Place, Measured] = {}
@@ -189,6 +193,7 @@ class Tuning:
             failed: Future[Said] = Future()
             failed.set_exception(NotEmittable(self._files.why_not(number, point.launches)))
             return failed
+        self._files.begin_reading(threads, number, point.launches)
         return threads.submit(
             lambda: self.means.compiler.compile(
                 one.file, one.launches(point.launches), self.means.device.arch

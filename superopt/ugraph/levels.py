@@ -269,9 +269,9 @@ class Config:
     copies (``threads.ThreadGraph``); the tile of those rows is one consumer's, and ``stages`` are
     the slots of each ring. 0: the compiler decides what each thread does. ``ring``, ``joined``: of
     the ``ThreadGraph``; ``schedule``: its schedule (``threads.written``) if one was searched.
-    ``persistent``: as many programs as multiprocessors, each of which takes several tiles of the
-    grid, one after the other, with so many slots for what is copied once a tile; 0: a program for
-    each tile.
+    ``persistent``: each program takes several tiles of the grid, one after the other, with so many
+    slots for what is copied once a tile; 0: a program for each tile. ``each``: so many tiles at
+    most, and the device deals the programs out; 0: as many programs as multiprocessors take all.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -286,12 +286,14 @@ class Config:
     joined: bool = False
     schedule: str = ""
     persistent: int = 0
+    each: int = 0
 
     @property
     def kind(self) -> str:
         """What tells kernels with roles of as many consumers apart, as part of a name."""
         when = f"s{sha256(self.schedule.encode()).hexdigest()[:6]}" * bool(self.schedule)
         more = f"{PERSISTENT}{self.persistent}" * bool(self.persistent)
+        more += f"_each{self.each}" * bool(self.each)
         return "_".join(filter(None, ["ring" * self.ring, "joined" * self.joined, more, when]))
 
     @property

@@ -13,6 +13,13 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
 
 
+def neighbours(block: BlockGraph) -> tuple[str, str] | None:
+    """Two grid axes for groups of tiles that one program after the other takes: as ``grouped``, or
+    the fastest tiled axis and the one before it, which has a program for each position."""
+    pairs = pairwise(t.axis for t in block.order)
+    return grouped(block) or next(((a, b) for a, b in pairs if block.place[b] == Grid()), None)
+
+
 def grouped(block: BlockGraph) -> tuple[str, str] | None:
     """The grid axes whose programs ``Config.group`` numbers in groups, the slower one first.
 

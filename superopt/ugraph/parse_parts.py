@@ -57,7 +57,8 @@ def read_config(line: Line) -> Config:
     consumers = line.integer() if line.accept("consumers", "=") else 0
     ring, joined = line.accept("ring"), line.accept("joined")
     persistent = line.integer() if line.accept("persistent", "=") else 0
+    each = line.integer() if line.accept("each", "=") else 0
     schedule = line.name() if line.accept("schedule", "=") else ""
     line.end()
-    how = (descriptors, group, dependent, consumers, ring, joined, schedule, persistent)
+    how = (descriptors, group, dependent, consumers, ring, joined, schedule, persistent, each)
     return Config(tuple(tiles), parts, warps, stages, *how)

@@ -297,6 +297,7 @@ def _config(config: Config) -> str:
     roles = f"consumers={config.consumers}" if config.consumers else ""
     flags = [word for word in ("ring", "joined") if getattr(config, word)]
     more = f"persistent={config.persistent}" if config.persistent else ""
+    more += f" each={config.each}" if config.each else ""
     when = f"schedule={config.schedule}" if config.schedule else ""
     words = ["config", tiles, "|", numbers, how, group, after, roles, *flags, more, when]
     return " ".join(filter(None, words))

@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import pytest
 
+from superopt.again import prove_again
+from superopt.again import read_again
+from superopt.certificate import certificate_path
 from superopt.certificate import questions_path
 from superopt.certificate import read_questions
 from superopt.certificate import seal
 from superopt.verify.questions import packed
 from superopt.verify.run.checks import Figure
 from superopt.verify.run.checks import FloatReport
+from superopt.versions import verifier
 from tests.test_certificate import copied
 from tests.test_certificate import sealed_with
 
@@ -54,6 +58,23 @@ def executed(monkeypatch):
     )
 
 
+@pytest.fixture
+def proved_once(monkeypatch):
+    """The proofs and readings of a file and algebra that stay the same, made once."""
+    monkeypatch.setattr("superopt.commands.verify.prove_again", cache_of(prove_again))
+    monkeypatch.setattr("superopt.commands.verify.read_again", cache_of(read_again))
+
+
+def cache_of(function):
+    found = []
+
+    def once(*arguments):
+        found.append(function(*arguments)) if not found else None
+        return found[0]
+
+    return once
+
+
 @pytest.mark.usefixtures("executed")
 def test_a_wrong_graph_with_matching_hashes_is_found_by_the_proofs(kernel, cli):
     def wrong(record):
@@ -85,6 +106,84 @@ def test_a_repair_that_was_left_out_is_missed(kernel, cli):
     said = cli("verify", kernel)
     assert said.code == 1
     assert "FAILED: graph 0, moves of sum0: unknown: no repair explains them" in said.out
+
+
+def first_case(record):
+    return next(iter(record["verdicts"]))
+
+
+def without_claims(record, name):
+    for case, found in record["verdicts"].items():
+        record["verdicts"][case] = [one for one in found if one[0] != name]
+
+
+LEFT_OUT = {
+    "a row": (lambda r: r["rows"].pop(), "the file's row Plan("),
+    "all rows": (lambda r: r.update(rows=[]), "the file's row Plan("),
+    "a claim about the text": (
+        lambda r: without_claims(r, "text equals spec"),
+        "the claim 'text equals spec' of case ",
+    ),
+    "an obligation of a repair": (
+        lambda r: without_claims(r, "repair 0, combination"),
+        "the claim 'repair 0, combination' of case ",
+    ),
+    "a claim about memory": (
+        lambda r: without_claims(r, "softmax_g0_k0: loads of x in bounds"),
+        "the claim 'softmax_g0_k0: loads of x in bounds' of case ",
+    ),
+    "the verdicts of a case": (
+        lambda r: r["verdicts"].pop(first_case(r)),
+        "the claim 'graph equals spec' of case ",
+    ),
+    "a law": (lambda r: r["laws"].pop(), "the claim 'law "),
+    "Configs to execute": (lambda r: r.update(tuned=[]), "an execution with the Configs of case "),
+    "a case": (lambda r: r.update(cases=[]), "the sizes of case "),
+    "executions": (lambda r: r.update(executed=[]), "executions"),
+}
+
+
+@pytest.mark.usefixtures("executed")
+def test_what_is_left_out_of_a_resealed_certificate_is_missed(kernel, cli, proved_once):
+    before = certificate_path(kernel).read_text()
+    for name, (change, words) in LEFT_OUT.items():
+        certificate_path(kernel).write_text(before)
+        sealed_with(kernel, change)
+        said = cli("verify", kernel)
+        assert said.code == 1, name
+        assert f"FAILED: the certificate lacks {words}" in said.out, (name, said.out)
+
+
+@pytest.mark.usefixtures("executed")
+def test_a_verdict_that_is_said_to_be_stronger_is_found(kernel, cli, proved_once):
+    def stronger(record):
+        for found in record["verdicts"].values():
+            for one in found:
+                if one[0] == "text equals spec":
+                    one[1:] = ["Proved", {"by": "z3/reals", "facts": []}]
+
+    sealed_with(kernel, stronger)
+    said = cli("verify", kernel)
+    assert said.code == 1
+    assert "'text equals spec' of case vocabulary says Proved and should say Sampled" in said.out
+
+
+def test_a_stored_proof_that_was_left_out_is_missed(kernel, cli, proved_once):
+    first, *rest = read_questions(kernel)
+    questions_path(kernel).write_bytes(packed(rest))
+    seal(kernel)
+    said = cli("verify", kernel, "--quick")
+    assert said.code == 1
+    assert f"FAILED: the certificate lacks 1 stored proof of {first.claim}" in said.out
+
+
+def test_another_verifier_is_named(kernel, cli, proved_once):
+    said = cli("verify", kernel, "--quick")
+    assert f"verifier: the one that made the claims ({verifier()})" in said.out
+    sealed_with(kernel, lambda r: r.update(verifier="superopt 0.0.1, sources 00ff, z3 4.0"))
+    said = cli("verify", kernel, "--quick")
+    assert said.code == 0, said.out  # nothing it needs is missing, and all of it was judged anew
+    assert f"{verifier()}; the claims were made by superopt 0.0.1, sources 00ff" in said.out
 
 
 def test_a_quick_check_executes_nothing_and_says_so(kernel, cli, monkeypatch):

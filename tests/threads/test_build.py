@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from superopt.errors import NotEmittable
 from superopt.threads.build import build
+from superopt.threads.build import of_config
 from superopt.threads.build import shared_bytes
 from superopt.threads.check import check
 from superopt.ugraph.levels import BlockGraph
@@ -47,6 +50,16 @@ def test_tensors_with_the_same_readers_share_a_pipe():
 
 def test_tiles_that_no_product_reads_come_through_pipes_as_well_but_vectors_do_not():
     assert [p for p, _, _ in pipes("biased")] == ["q", "k", "bias", "v"]
+
+
+def test_a_program_of_several_tiles_has_slots_for_what_comes_once_a_tile():
+    chosen = replace(config(block("plain")), stages=3, consumers=2, persistent=2)
+    graph = of_config(block("plain"), chosen, "bf16")
+    assert graph.persistent
+    assert [(p.name, p.capacity) for p in graph.pipes] == [("q", 2), ("k", 3), ("v", 3)]
+    once = of_config(block("plain"), replace(chosen, persistent=1), "bf16")
+    tile = 64 * 64 * 2
+    assert shared_bytes(graph, "bf16") == shared_bytes(once, "bf16") + 2 * tile
 
 
 def test_shared_memory_counts_slots_consumers_and_results():

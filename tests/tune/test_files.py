@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -23,6 +24,9 @@ from superopt.tune.tuner import Tuning
 from superopt.ugraph.levels import Config
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.text import digest
+from superopt.verify.run import compile_ahead
+from superopt.verify.run.read_roles import read
+from superopt.verify.run.trial import ReadRequest
 from tests import samples
 from tests.tune.records import MACHINE
 from tests.tune.tuning import Bench
@@ -48,7 +52,7 @@ def job() -> Job:
 
 @pytest.fixture
 def files(tmp_path):
-    return Files(job(), tmp_path, 0)
+    return Files(job(), tmp_path, 0, read)
 
 
 def test_each_choice_of_roles_has_a_file_that_its_tiles_do_not_change(files):
@@ -68,17 +72,32 @@ def test_what_has_no_text_says_why(files):
     assert "'i99at9' is nothing that the walk of 'n' has" in files.why_not(0, (NO_SUCH,))
 
 
-def test_roles_are_read_once(files, monkeypatch):
-    assert files.unread(0, (PLAIN,)) == ""
-    assert files.unread(0, (TWO,)) == ""
-    monkeypatch.setattr("superopt.tune.files.judge_roles", None)
-    assert files.unread(0, (TWO,)) == ""
+def test_roles_are_read_once(tmp_path):
+    asked = []
+    files = Files(job(), tmp_path, 0, lambda request: asked.append(request) or read(request))
+    with ThreadPoolExecutor(2) as threads:
+        for launches in ((PLAIN,), (TWO,), (TWO,)):
+            files.begin_reading(threads, 0, launches)
+            assert files.unread(0, launches) == ""
+    assert [r.configs for r in asked] == [(TWO,)]
+
+
+def test_a_process_reads_roles(files):
+    file = files.of(0, (TWO,)).file
+    request = ReadRequest(str(file), samples.attention(), files.job.structures[0].graph, (TWO,), 0)
+    with compile_ahead.Compiler(1) as compiler:
+        assert compiler.read(request) == ""
+        file.write_text(file.read_text().replace("(num_outstanding=1,", "(num_outstanding=3,"))
+        assert "REFUTED" in compiler.read(request)
+        assert "the process ended" in compiler.read(replace(request, program=None))
 
 
 class Compiler:
     """Compiles nothing."""
 
     jobs = 1
+
+    read = staticmethod(read)
 
     def compile(self, kernel_file, specs, target):
         return ()

@@ -54,6 +54,9 @@ class Compiler:
         self.refuses = refuses
         self.compiled = []
 
+    def read(self, request):
+        raise AssertionError("nothing here has roles")
+
     def compile(self, kernel_file, specs, target):
         assert kernel_file.read_text().startswith("# softmax: printed by superopt")
         self.compiled += specs

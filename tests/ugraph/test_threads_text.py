@@ -32,6 +32,8 @@ def test_what_a_model_expects_and_the_ring_are_kept():
     made = replace(made, bodies=(replace(made.bodies[0], schedule=schedule),), ring=True)
     assert parse_threads(show_threads(replace(made, joined=True))) == replace(made, joined=True)
     assert parse_threads(show_threads(made)) == made
+    made = replace(made, persistent=True, config=replace(made.config, persistent=1))
+    assert parse_threads(show_threads(made)) == made
 
 
 def test_instructions_are_lines_that_name_each_other():

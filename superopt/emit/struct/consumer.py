@@ -8,12 +8,16 @@ from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
+from superopt.emit.struct.frames import plus
 from superopt.emit.struct.loops import TURN
 from superopt.emit.struct.loops import Loop
 from superopt.emit.struct.names import Shared
+from superopt.emit.struct.names import part_of
+from superopt.emit.struct.names import parts_of
 from superopt.emit.struct.producer import corner
 from superopt.emit.struct.values import Values
 from superopt.emit.value import Value
+from superopt.emit.writer import Writer
 from superopt.errors import NotEmittable
 from superopt.threads.body import Products
 from superopt.ugraph.levels import Store
@@ -98,27 +102,72 @@ class Consumer:
         if lost := [d for d in value.dims if d not in dims]:
             raise NotEmittable(f"store {store.name!r} lacks axis {lost[0]!r} of its value")
         if result is not None and value.dims == dims:
-            buffer = self.shared.result(store.name, store.order)
-            at = self.role.which if self.shared.split(store.order) else "0"
-            tile = role.names.fresh(f"{store.name}_tile")
-            lines.line(f"{tile} = {buffer}.index({at})")
-            shape = f".reshape([{', '.join(role.tile(d) for d in dims)}])"
-            inner = tile if len(store.order) == len(dims) else f"{tile}{shape}"
-            if role.entry.waves is not None and not role.behind.lines:
-                # The copy out of the tile before reads the buffer until then; so does the last one.
-                lines.line(STORED)
-                role.behind.line(STORED)
-            lines.line(f"{inner}.store({value.operand}.to({result.described}.dtype))")
-            lines.line("fence_async_shared()")
-            corners = ", ".join(corner(role, store.order))
-            lines.line(f"tma.async_copy_shared_to_global({result.described}, [{corners}], {tile})")
-            if role.entry.waves is None:
-                lines.line(STORED)
+            self._copied(result, value)
             return
         address = self.values.address(store.value, store.order, store.dtype, True, store.name)
         text = value.text if value.dims == dims else role.along(value, dims)
         mask = f", mask={inside}" if (inside := role.mask(dims)) else ""
         lines.line(f"gl.store({address}, {text}{mask})")
+
+    def _copied(self, result: Result, value: Value) -> None:
+        """Prints how a tile leaves through shared memory, as a whole or part by part."""
+        role, lines, store = self.role, self.role.lines, result.store
+        text = f"{value.operand}.to({result.described}.dtype)"
+        buffer = self.shared.result(store.name, store.order)
+        at = role.which if self.shared.split(store.order) else "0"
+        tile = role.names.fresh(f"{store.name}_tile")
+        lines.line(f"{tile} = {buffer}.index({at})")
+        corners, shape = corner(role, store.order), [role.tile(d) for d in value.dims]
+        parted = store.name in self.shared.parts
+        if role.entry.waves is not None and not role.behind.lines:
+            # The copy out of the tile before reads the buffer until then; so does the last one.
+            if not parted:
+                lines.line(STORED)
+            role.behind.line(STORED)
+        if not parted:
+            self._left(result, tile, text, corners, shape, lines)
+        else:
+            columns, part = shape[-1], role.names.fresh("part")
+            names = role.names.fresh(f"{store.name}_parts")
+            count = self._halves(columns, names, text, shape)
+            with lines.block(f"for {part} in gl.static_range({count}):"):
+                lines.line(STORED)  # of the part before, which the copy engine reads
+                shape[-1] = part_of(columns)
+                corners[-1] = plus(corners[-1], f"{part} * ({shape[-1]})")
+                self._left(result, tile, f"{names}[{part}]", corners, shape, lines)
+        if role.entry.waves is None:
+            lines.line(STORED)
+
+    def _halves(self, columns: str, names: str, text: str, shape: list[str]) -> str:
+        """Prints the parts of a tile in registers; how many there are. (Its columns lie with the
+        halves in registers of their own, so nothing moves between threads.)"""
+        role, lines = self.role, self.role.lines
+        count = role.constant(f"{names.upper()}", parts_of(columns))
+        whole = role.names.fresh(f"{names}_whole")
+        lines.line(f"{whole} = {text}")
+        with lines.block(f"if {count} == 1:"):
+            lines.line(f"{names} = ({whole},)")
+        with lines.block("else:"):
+            wide = ", ".join([*shape[:-1], "2", f"{columns} // 2"])
+            lines.line(f"{names} = gl.split({whole}.reshape([{wide}]).permute([0, 2, 1]))")
+        return count
+
+    def _left(
+        self,
+        result: Result,
+        tile: str,
+        text: str,
+        corners: list[str],
+        shape: list[str],
+        lines: Writer,
+    ) -> None:
+        """Prints that ``text`` goes to ``tile`` in shared memory, and from there."""
+        same = len(result.store.order) == len(shape)
+        inner = tile if same else f"{tile}.reshape([{', '.join(shape)}])"
+        lines.line(f"{inner}.store({text})")
+        lines.line("fence_async_shared()")
+        at = ", ".join(corners)
+        lines.line(f"tma.async_copy_shared_to_global({result.described}, [{at}], {tile})")
 
 
 def clear_values(walk: Walk, body: Body) -> dict[Node, Node]:

@@ -20,6 +20,7 @@ from superopt.threads.layouts import Layouts
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.numbering import neighbours
 from superopt.ugraph.scalar import Kind
 
 CONSUMERS = "CONSUMERS"  # the number of consumers, a constexpr
@@ -70,7 +71,8 @@ class Stretch:
 
 class Entry(Frame):
     """The frame of the entry. ``rows``: the axis that ``consumers`` split. ``persistent``: what is
-    printed here decides about one of several tiles of a program, and stands in every role."""
+    printed here decides about one of several tiles of a program, and stands in every role;
+    ``each``: how many at most (0: as many as there are for it)."""
 
     def __init__(
         self,
@@ -79,13 +81,16 @@ class Entry(Frame):
         rows: str,
         consumers: int,
         persistent: bool = False,
+        each: int = 0,
     ) -> None:
         super().__init__(block, described)
         self.rows, self.consumers = rows, consumers
         self.names.fresh(CONSUMERS)
         self.names.fresh(CONSUMER)
         self.names.fresh("turn")
-        self.waves = Waves.named(self.names) if persistent else None
+        self.waves = Waves.named(self.names, turned=not each) if persistent else None
+        if persistent:
+            self.grouped = neighbours(block) or ()
 
     def program(self) -> str:
         """The number of the tile in hand, in the order of the grid."""
@@ -221,26 +226,27 @@ class Role(Frame):
         across = 1 - parent.index(axis)
         wish = "_".join(["LAYOUT", self.stem(axis).upper(), "OF", *self._stem_of(parent)])
         text = f"gl.SliceLayout({across}, {self._tile_layout(parent)})"
-        return self._constant(wish, text)
+        return self.constant(wish, text)
 
     def operand(self, parent: tuple[str, str]) -> str:
         """How the left operand of a product with the result ``parent`` lies in registers."""
         text = (
             f"gl.DotOperandLayout(operand_index=0, parent={self._tile_layout(parent)}, k_width=2)"
         )
-        return self._constant("_".join(["OPERAND", *self._stem_of(parent)]), text)
+        return self.constant("_".join(["OPERAND", *self._stem_of(parent)]), text)
 
     def _tile_layout(self, parent: tuple[str, str]) -> str:
         text = (
             "gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], "
             f"instr_shape=[16, {self.tile(parent[1])}, 16])"
         )
-        return self._constant("_".join(["LAYOUT", *self._stem_of(parent)]), text)
+        return self.constant("_".join(["LAYOUT", *self._stem_of(parent)]), text)
 
     def _stem_of(self, parent: tuple[str, str]) -> list[str]:
         return [self.stem(a).upper() for a in parent]
 
-    def _constant(self, wish: str, text: str) -> str:
+    def constant(self, wish: str, text: str) -> str:
+        """A constexpr of the role with this value, printed once."""
         if wish not in self.layout_names:
             self.layout_names[wish] = self.names.fresh(wish)
             self.constants.line(f"{self.layout_names[wish]}: gl.constexpr = {text}")

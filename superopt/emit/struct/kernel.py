@@ -66,9 +66,8 @@ class Struct:
             instructions(walk, self.products)
         self.stores = self.through_shared()
         described = [t.name for t in graph.by_tensor] + [s.name for s in self.stores]
-        self.entry = self.entries(
-            graph.block, described, graph.rows, graph.consumers, graph.persistent
-        )
+        several = graph.persistent, graph.config.each
+        self.entry = self.entries(graph.block, described, graph.rows, graph.consumers, *several)
         self.shared = self.shares(self.entry, graph)
         # How often rings have been filled before the tile in hand, and behind it.
         self.filled: dict[str, str] = {}

@@ -15,10 +15,13 @@ from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
 from superopt.emit.kernel import TensorArgument
 from superopt.emit.struct.kernel import print_threads
+from superopt.emit.struct.names import part_of
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.threads.build import SLOTS_LEAST
 from superopt.threads.build import of_config
+from superopt.threads.build import parted
+from superopt.threads.build import parts
 from superopt.threads.check import check
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
@@ -120,8 +123,8 @@ def with_roles(
     graph = of_config(block, config, dtype)
     kind = f"_{config.kind}" if config.kind else ""
     printed = printer(graph, f"{name}{SUFFIX}{config.consumers}{kind}")
-    more = config.persistent
-    return replace(printed, kind=config.kind, least=_least(graph), persistent=more)
+    printed = replace(printed, persistent=config.persistent, each=config.each)
+    return replace(printed, kind=config.kind, least=_least(graph))
 
 
 def _least(graph: ThreadGraph) -> int:
@@ -152,13 +155,29 @@ def boxes(roles: StructKernel, memory: Mapping[str, str], tiles: Mapping[str, st
     as text. ``memory``, ``tiles``: the host's variables by tensor and by axis."""
     found = []
     for tensor in roles.kernel.described:
-        box = tuple_text(tiles.get(a, "1") for a in tensor.order)
+        halved = leaves_in_parts(roles.kernel, tensor)
+        box = tuple_text(
+            part_of(tiles[a]) if a == halved else tiles.get(a, "1") for a in tensor.order
+        )
         moving, kept = tensor.name in roles.moving, roles.persistent
         counts = ["launch.stages"] if moving else []
         counts += [str(kept)] if kept > 1 and not moving and not tensor.written else []
         counts += ["launch.consumers"] if roles.rows in tensor.order else []
         found.append(tuple_text((memory[tensor.name], box, " * ".join(counts) or "1")))
     return found
+
+
+def leaves_in_parts(kernel: Kernel, tensor: TensorArgument) -> str:
+    """The axis along which ``tensor`` leaves in parts; empty if it is read, or leaves whole."""
+    stores = (s for s in kernel.block.stores if tensor.written and s.name == tensor.name)
+    return next((parted(kernel.block, s) for s in stores), "")
+
+
+def box_of(kernel: Kernel, tensor: TensorArgument, tiles: Mapping[str, int]) -> list[int]:
+    """Positions per axis of a copy of a described tensor."""
+    halved = leaves_in_parts(kernel, tensor)
+    lengths = ((a, tiles.get(a, 1)) for a in tensor.order)
+    return [n // parts(n) if a == halved else n for a, n in lengths]
 
 
 def described_type(tensor: TensorArgument, box: list[int], dtype: str) -> str:

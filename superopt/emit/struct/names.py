@@ -5,6 +5,8 @@ from __future__ import annotations
 from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Entry
 from superopt.emit.writer import Writer
+from superopt.threads.build import parted
+from superopt.threads.layouts import WIDEST
 from superopt.ugraph.node import Input
 from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import ThreadGraph
@@ -25,6 +27,7 @@ class Shared:
         # The slot of what comes once a tile, as every role calls it.
         self._kept = {p.name: fresh(f"{p.name}_slot") for p in graph.pipes if self._turned(p)}
         self.results: dict[str, str] = {}  # buffers of results on their way out
+        self.parts = {s.name for s in graph.block.stores if parted(graph.block, s)}
         # One barrier for each consumer: it is its turn to issue products.
         self.turns = fresh("turns") if graph.ring and graph.consumers > 1 else ""
 
@@ -101,7 +104,9 @@ class Shared:
                     lines, self._tiles[tensor], described, [count, *self.box(tensor.order)]
                 )
         for name, (described, order) in stores.items():
-            shape = [self._count("1", order), *self.box(order)]
+            *before, columns = self.box(order)
+            columns = part_of(columns) if name in self.parts else columns
+            shape = [self._count("1", order), *before, columns]
             self._buffer(lines, self.results[name], described, shape)
         for pipe in self.pipes:
             barriers = [(self._full[pipe.name], "1")]
@@ -145,3 +150,13 @@ class Shared:
             *self.results.values(),
             *(b for p in self.pipes for b in (self._full[p.name], self._empty.get(p.name)) if b),
         ]
+
+
+def parts_of(tile: str) -> str:
+    """Text of ``threads.build.parts``."""
+    return f"1 + {tile} // {WIDEST}"
+
+
+def part_of(tile: str) -> str:
+    """Columns of each part."""
+    return f"{tile} // ({parts_of(tile)})"

@@ -1,10 +1,11 @@
 """Programs that take several tiles of the grid, one after the other.
 
-There are as many programs as multiprocessors, P of them. A wave is P tiles in the order of the
-grid, one for each program: in the order of programs, and in every other wave in the opposite one.
-So what runs at the same time are neighbours, which share operands in the L2, as they are where
-each tile has its program; and where the work of a tile falls (or grows) along the order, what a
-program has too much of in one wave it lacks in the next.
+There are P programs. A wave is P tiles in the order of the grid, one for each program: in the order
+of programs, and in every other wave in the opposite one. If P is the number of multiprocessors, what
+runs at the same time are neighbours, which share operands in the L2, as they are where each tile
+has its program; and where the work of a tile falls (or grows) along the order, what a program has
+too much of in one wave it lacks in the next. If there are more, the device deals them out, and
+waves are not turned: programs with more work shall come first.
 
 Each role finds out by itself which tiles it has and how long their walks are, so no role waits
 for another one between two tiles. Rings go on: how often a ring has been filled is counted on.
@@ -23,11 +24,13 @@ from superopt.emit.writer import INDENT
 
 HOST = '''
 
-def _at_once(tiles, device):
-    """How many programs take ``tiles`` tiles: one on each multiprocessor. Raises ValueError."""
-    if tiles >= LARGEST:
+def _at_once(tiles, device, each):
+    """How many programs take ``tiles`` tiles: one on each multiprocessor, or (``each``) more, so
+    that none takes more than so many. Raises ValueError."""
+    if tiles >= LARGEST // 2:
         raise ValueError(f"a launch has {tiles} tiles; they are counted in 32 bits")
-    return min(tiles, _multiprocessors(device))
+    programs = min(tiles, _multiprocessors(device))
+    return max(programs, triton.cdiv(tiles, each)) if each else programs
 
 
 @functools.lru_cache(maxsize=64)
@@ -44,24 +47,27 @@ ALL = "gl.num_programs(0)"
 class Waves:
     """Names of the numbers of a loop over tiles. ``tiles``: how many there are, which the entry
     tells the roles. ``wave``: how many the program has had. ``place``: of the program in the wave.
-    ``tile``: the number of the tile in hand."""
+    ``tile``: the number of the tile in hand. ``turned``: every other wave is."""
 
     tiles: str
     wave: str
     place: str
     tile: str
+    turned: bool = True
 
     @classmethod
-    def named(cls, names: Namer) -> Waves:
+    def named(cls, names: Namer, turned: bool = True) -> Waves:
         """With names that nothing else has."""
-        return cls(*(names.fresh(wish) for wish in ("tiles", "wave", "place", "tile")))
+        tiles, wave, place, tile = map(names.fresh, ("tiles", "wave", "place", "tile"))
+        return cls(tiles, wave, place, tile, turned)
 
     def around(self, body: list[str]) -> list[str]:
         """The loop over all tiles of a program, each of which is ``body``."""
         wave, place, tile = self.wave, self.place, self.tile
+        other = f"gl.where({wave} % 2 == 0, {HERE}, {ALL} - 1 - {HERE})"
         return [
             f"{INDENT}for {wave} in range(0, gl.cdiv({self.tiles}, {ALL})):",
-            f"{INDENT * 2}{place} = gl.where({wave} % 2 == 0, {HERE}, {ALL} - 1 - {HERE})",
+            f"{INDENT * 2}{place} = {other if self.turned else HERE}",
             f"{INDENT * 2}{tile} = {wave} * {ALL} + {place}",
             f"{INDENT * 2}if {tile} < {self.tiles}:",
             *(INDENT * 2 + line if line else "" for line in body),

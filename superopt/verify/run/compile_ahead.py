@@ -1,4 +1,4 @@
-"""Compiles printed kernels for a GPU that is not there, several at a time."""
+"""Compiles printed kernels for a GPU that is not there, several at a time, and reads roles."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
 from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import NotCompiled
+from superopt.verify.run.trial import ReadRequest
 
 COMPILE_SECONDS = 120.0
+READ_SECONDS = 120.0
 
 
 class Compiler(Closing):
-    """At most ``jobs`` processes that compile launches; they are started when needed and kept.
+    """At most ``jobs`` processes that compile launches or read them; they are started when needed
+    and kept.
 
     ``seconds`` is the limit for one launch. A crash, a hang or a refusal of the compiler is that
     launch's ``NotCompiled``.
@@ -55,16 +58,28 @@ class Compiler(Closing):
         with ThreadPoolExecutor(min(self.jobs, max(len(requests), 1))) as threads:
             return tuple(threads.map(self._one, requests))
 
-    def _one(self, request: CompileRequest) -> Facts | NotCompiled:
-        worker = self._idle.get()
+    def read(self, request: ReadRequest) -> str:
+        """Why roles must not run on a device; empty if they may."""
         try:
-            reply = worker.request(request, self.seconds)
+            return str(self._answer(request, READ_SECONDS))
+        except WorkerError as died:
+            return str(died)
+
+    def _one(self, request: CompileRequest) -> Facts | NotCompiled:
+        try:
+            reply = self._answer(request, self.seconds)
         except WorkerError as died:
             return NotCompiled(request.spec.function, request.target, str(died))
-        finally:
-            self._idle.put(worker)
         assert isinstance(reply, Facts | NotCompiled)
         return reply
+
+    def _answer(self, request: object, seconds: float) -> object:
+        """What the first idle process says to ``request``."""
+        worker = self._idle.get()
+        try:
+            return worker.request(request, seconds)
+        finally:
+            self._idle.put(worker)
 
     def close(self) -> None:
         """Ends the processes."""

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from superopt.source import LaunchSpec
 from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Program
 
 Array = npt.NDArray[Any]
 
@@ -99,6 +101,17 @@ class CompileRequest:
     file: str
     spec: LaunchSpec
     target: str
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """Read the functions with roles that ``configs`` ask for, in every order of their roles."""
+
+    file: str
+    program: Program
+    graph: KernelGraph
+    configs: tuple[Config, ...]
+    seed: int
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The process that runs or compiles printed kernels, so that a crash costs one job only.
+"""The process that runs, compiles or reads printed kernels, so that a crash costs one job only.
 
 Started by ``process.Worker``. It reads pickled requests from its standard input and answers each
 on its standard output. What a kernel prints goes to standard error. torch and triton are imported
@@ -19,6 +19,7 @@ from typing import IO
 from typing import Any
 
 from superopt.verify.run.trial import CompileRequest
+from superopt.verify.run.trial import ReadRequest
 from superopt.verify.run.trial import RunRequest
 
 LENGTH = struct.Struct("<Q")  # the bytes of a message precede it
@@ -55,6 +56,10 @@ def answer(request: object) -> object:
             from superopt.verify.run.compile_kernel import compile_launch
 
             return compile_launch(request)
+        case ReadRequest():
+            from superopt.verify.run.read_roles import read
+
+            return read(request)
         case str():  # used to load the heavy modules before they are needed
             import torch
             import triton  # noqa: F401

@@ -96,6 +96,10 @@ class Tile:
             return Tile(self.cells, self.dtype, self.plain.transpose(tuple(order)))
         return Tile(self.cells, self.dtype, None, self.cells.transpose(self.data, tuple(order)))
 
+    def permute(self, order: Any) -> Tile:
+        """``transposed``, as texts call it."""
+        return self.transposed(tuple(map(int, order)))
+
     def wide(self, shape: tuple[int, ...]) -> Tile:
         """Stretched to ``shape``."""
         if self.shape == shape:

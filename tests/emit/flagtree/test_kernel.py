@@ -6,6 +6,9 @@ import ast
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from superopt.emit.flagtree.kernel import print_threads
 from superopt.emit.flagtree.words import ANY
@@ -23,9 +26,12 @@ from tests.emit.struct.executed import execute
 from tests.emit.struct.executed import inputs
 from tests.emit.struct.executed import wanted
 from tests.emit.struct.test_kernel import LIMIT
+from tests.emit.struct.test_kernel import MANY
 from tests.emit.struct.test_kernel import RAGGED
 from tests.emit.struct.test_kernel import SMALL
 from tests.emit.struct.test_kernel import graph
+from tests.emit.struct.test_kernel import persistent
+from tests.emit.struct.test_kernel import rescheduled
 from tests.threads.cases import ALL
 from tests.threads.cases import config
 
@@ -53,12 +59,29 @@ def test_one_loop_for_clear_and_masked_tiles(name):
     agrees(replace(graph(name), joined=True), RAGGED)
 
 
-def test_a_program_may_take_several_tiles():
-    made = graph("causal")
-    pipes = tuple(p if p.walk else replace(p, capacity=2) for p in made.pipes)
-    text = print_threads(replace(made, pipes=pipes, persistent=True), "f").kernel.text
-    assert "q_writer_0.acquire(wave)" in text
-    assert "q_reader.release(wave)" in text
+@pytest.mark.parametrize("kept", [1, 2])
+@pytest.mark.parametrize("name", ["matmul", "causal", "behind"])
+def test_programs_of_several_tiles_change_nothing(name, kept):
+    made = persistent(graph(name, capacity=3), kept)
+    assert ".acquire(wave)" in print_threads(made, "f").kernel.text or name != "causal"
+    agrees(made, MANY)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_any_legal_schedule_computes_the_same_or_is_refused(data):
+    made = graph(data.draw(st.sampled_from(["matmul", "plain", "gated", "scaled", "causal"])))
+    made = rescheduled(replace(made, joined=data.draw(st.booleans())), data.draw)
+    if data.draw(st.booleans()):
+        made = persistent(made, data.draw(st.integers(1, 2)))
+    if check(made):
+        return
+    refused = ""
+    try:
+        agrees(made, RAGGED)
+    except NotEmittable as refusal:
+        refused = str(refusal)
+    assert not refused or "is read in several steps of the loop" in refused
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -90,7 +90,8 @@ def execute(
     text = f"{constants}{_helpers([printed.kernel])}\n\n{printed.kernel.text}"
     given = arguments(graph, printed, arrays | stores, sizes)
     count = programs(graph, sizes)
-    run(text, printed.kernel.name, min(count, AT_ONCE) if graph.persistent else count, given, seed, machine)
+    count = min(count, AT_ONCE) if graph.persistent else count
+    run(text, printed.kernel.name, count, given, seed, machine)
     return stores
 
 

@@ -177,6 +177,11 @@ class Machine:
     def convert_layout(x, layout, assert_trivial=False):
         return x
 
+    @staticmethod
+    def split(x):
+        assert x.shape[-1] == 2, x.shape
+        return x[..., 0], x[..., 1]
+
     def program_id(self, axis):
         return Number(self.local.pid)
 

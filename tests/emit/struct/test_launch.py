@@ -139,6 +139,26 @@ def test_kinds_of_roles_have_functions_of_their_own():
     assert '{(2, ""): 2, (2, "ring"): 2, (2, "joined"): 2}' in text
 
 
+SEVERAL = replace(WIDE, persistent=2)
+
+
+def test_as_many_programs_as_multiprocessors_take_all_tiles(tmp_path):
+    graph, plain = online(True), row(PLAIN, target="sm_90")
+    text = emit(
+        samples.attention(causal=True), [graph], [row(SEVERAL), row(WIDE), plain], Header("")
+    )
+    assert "attention_g0_k0_roles2_persistent2[(_at_once(programs, q.device),)](" in text
+    assert "attention_g0_k0_roles2[(programs,)](" in text
+    assert "(q, (1, 1, m_tile, d_tile), 2 * launch.consumers)" in text  # two slots, each for all
+    module = load(text, tmp_path / "several.py")
+    module._multiprocessors = lambda device: 132
+    assert [module._at_once(n, None) for n in (1, 131, 4096)] == [1, 131, 132]
+    with pytest.raises(ValueError, match="counted in 32 bits"):
+        module._at_once(2**31 - 2**16, None)
+    without = emit(samples.attention(causal=True), [graph], [row(WIDE), plain], Header(""))
+    assert "_at_once" not in without
+
+
 def test_the_launcher_says_why_it_takes_no_roles(tmp_path):
     rows = [row(RING), replace(row(PLAIN), sizes=row(RING).sizes)]
     module = load(emit(samples.attention(), [online(False)], rows, Header("")), tmp_path / "f.py")
@@ -178,10 +198,10 @@ def kernels_of(name: str) -> KernelGraph:
     return KernelGraph("f", params, tuple(s.name for s in graph.stores), (graph,))
 
 
-def compiled(tmp_path: Path, name: str, old: str = "", new: str = "") -> Facts:
+def compiled(tmp_path: Path, name: str, old: str = "", new: str = "", persistent: int = 0) -> Facts:
     """What the compiler says of the roles of a case, with one change in their text."""
     kernels = kernels_of(name)
-    chosen = replace(config(kernels.kernels[0]), consumers=2, stages=3)
+    chosen = replace(config(kernels.kernels[0]), consumers=2, stages=3, persistent=persistent)
     (kernel,) = print_graph(kernels, 0, [((chosen,), "bf16")])
     roles = kernel.roles[0].kernel
     assert old in roles.text
@@ -192,9 +212,9 @@ def compiled(tmp_path: Path, name: str, old: str = "", new: str = "") -> Facts:
     return facts_of(module, spec, "sm_90")
 
 
-@pytest.mark.parametrize("name", ["scaled", "behind", "both"])
-def test_other_kernels_with_products_compile(tmp_path: Path, name):
-    assert compiled(tmp_path, name).spill_bytes <= SPILL_BYTES_MOST
+@pytest.mark.parametrize(("name", "persistent"), [("scaled", 0), ("behind", 1), ("both", 2)])
+def test_other_kernels_with_products_compile(tmp_path: Path, name, persistent):
+    assert compiled(tmp_path, name, persistent=persistent).spill_bytes <= SPILL_BYTES_MOST
 
 
 def test_a_product_that_is_read_in_flight_is_refused(tmp_path: Path):

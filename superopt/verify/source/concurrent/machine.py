@@ -63,8 +63,8 @@ class RolesMachine(Machine):
         return TleRoles(self.language) if imported(self.text) else Roles(self.language)
 
     def _jit(self, function: Callable[..., Any]) -> Kernel:
-        kind = RolesKernel if function.__name__ in self.starting else Kernel
-        return kind(self, function)
+        starting = function.__name__ in self.starting
+        return self._kernel(function) if starting else Kernel(self, function)
 
     def _kernel(self, function: Callable[..., Any]) -> Kernel:
         return RolesKernel(self, function)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from superopt.verify.source.cells import Plain
+from superopt.verify.source.cells import taken
 from superopt.verify.source.concurrent.products import Flight
 from superopt.verify.source.concurrent.products import Products
 from superopt.verify.source.concurrent.run import Run
@@ -113,6 +114,7 @@ class Roles:
             ),
             "zeros": lambda shape, dtype, layout=None: self.language.full(shape, 0, dtype),
             "convert_layout": lambda value, layout, assert_trivial=False: _tile(value),
+            "split": lambda value: halves(_tile(value)),
             "allocate_shared_memory": self.allocate,
             "range": self.range,
             "static_range": self.range,
@@ -289,6 +291,22 @@ def _tile(value: Any) -> Any:
     if not isinstance(value, Flight):
         return value
     return Tile(value.cells, value.dtype, value.plain, value.data)
+
+
+def halves(value: Tile) -> tuple[Tile, Tile]:
+    """The elements at both positions of the last dimension (``gl.split``)."""
+    if value.shape[-1] != 2:
+        raise FaultError(f"a tile of shape {value.shape} is split in two")
+    places = np.arange(prod(value.shape)).reshape(value.shape)
+    flat = value.reshape((prod(value.shape),))
+    first, second = (_taken(flat, places[..., n]) for n in (0, 1))
+    return first, second
+
+
+def _taken(flat: Tile, places: Plain) -> Tile:
+    if flat.plain is not None:
+        return Tile(flat.cells, flat.dtype, flat.plain[places])
+    return Tile(flat.cells, flat.dtype, None, taken(flat.cells, flat.data, places))
 
 
 def steps_of(found: Any) -> Steps:

@@ -13,13 +13,30 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from superopt.verify.source.load import KernelText
 from superopt.verify.source.symbolic.atoms import Atoms
+from superopt.verify.source.symbolic.descriptors import same_form
 from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
 from superopt.verify.source.symbolic.formula import equal
 from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import Poly
+
+AT_ONCE = "_at_once"  # the function of a launcher that says how many programs deal out tiles
+# In another form, nothing is said of them.
+FORM = """
+def _at_once(tiles, device, each):
+    if tiles >= LARGEST // 2:
+        raise ValueError(f'a launch has {tiles} tiles; they are counted in 32 bits')
+    programs = min(tiles, _multiprocessors(device))
+    return max(programs, triton.cdiv(tiles, each)) if each else programs
+"""
+
+
+def is_at_once(text: KernelText) -> bool:
+    """Whether the launcher counts programs in the form that is known."""
+    return same_form(text.functions.get(AT_ONCE), FORM)
 
 
 @dataclass(frozen=True)

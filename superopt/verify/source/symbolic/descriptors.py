@@ -51,9 +51,15 @@ def _shared_descriptors(boxes):
 
 def known(text: KernelText, name: str) -> bool:
     """Whether ``name`` makes descriptors as it is known that they describe whole tensors."""
-    forms = [n for n in ast.parse(FORMS).body if isinstance(n, ast.FunctionDef) and n.name == name]
-    printed = text.functions.get(name)
-    return printed is not None and _plain(printed) in map(_plain, forms)
+    return same_form(text.functions.get(name), FORMS)
+
+
+def same_form(printed: ast.FunctionDef | None, forms: str) -> bool:
+    """Whether a function of a file is one of those of its name in ``forms``, but for its words."""
+    known = [n for n in ast.parse(forms).body if isinstance(n, ast.FunctionDef)]
+    return printed is not None and _plain(printed) in [
+        _plain(n) for n in known if n.name == printed.name
+    ]
 
 
 def _plain(function: ast.FunctionDef) -> tuple[str, str]:

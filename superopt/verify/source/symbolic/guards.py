@@ -36,10 +36,8 @@ APART = (
 REACH = "reach += (size - 1) * stride"  # the body of that loop goes on so
 OTHERS = ("_output", "for other, held in others.items()", "first < end and start < stop")
 JOINT = ("_joint", "", "size >= LARGEST")
-TILES = ("_at_once", "", "tiles >= LARGEST")
 SCALAR = ("_scalar", "", "kind is int and abs(value) > 2 ** 30")
 EVEN = "return size > 0 and size % tile == 0"
-AT_ONCE = "return min(tiles, _multiprocessors(device))"
 WHOLE = "return max(least, triton.next_power_of_2(size))"
 
 Guard = tuple[str, str, str]  # function, loop (or nothing), condition

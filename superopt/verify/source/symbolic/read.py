@@ -61,7 +61,6 @@ ASSUMED: tuple[str, ...] = (
 )
 # PTX ISA, tensor copies: what lies past an end of the tensor is read as 0 and not written.
 CUT = "the hardware cuts boxes at the ends of the tensors that descriptors describe"
-FEW = "a device has fewer than 2**16 multiprocessors"
 WIDTH = "numbers fit their width"
 
 
@@ -177,7 +176,7 @@ class _Plan:
             return ()
         for launch in runner.launches:
             boxes = any(isinstance(v, Descriptor) for v in launch.arguments.values())
-            self.found.facts = (*ASSUMED, *[CUT] * boxes, *[FEW] * launch.dealt)
+            self.found.facts = (*ASSUMED, CUT) if boxes else ASSUMED
             self._launch(launch)
         self.found.facts = ASSUMED
         outputs = [t for t in host.tensors.values() if t.kind == "output"]
@@ -193,6 +192,8 @@ class _Plan:
             *launch.path,
             *positives(launch.programs, launch.path, atoms, self.prover),
         )
+        if launch.dealt is not None:
+            path += positives(launch.dealt, path, atoms, self.prover)
         atoms.given = path
         pid = atoms.free("pid", upper=(launch.programs,))
         assert pid.atom is not None

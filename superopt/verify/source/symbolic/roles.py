@@ -38,9 +38,9 @@ OPAQUE = {
     *("tl.BlockedLayout", "tl.DotOperandLayout", "tl.NVMMADistributedLayout", "tl.SliceLayout"),
     *("mbarrier.MBarrierLayout", "mbarrier.arrive", "mbarrier.expect", "mbarrier.init"),
     *("mbarrier.wait", "tl.allocate_shared_memory", "tma.store_wait"),
-    *("fence_async_shared", "warpgroup_mma", "warpgroup_mma_wait"),
+    *("fence_async_shared", "tl.split", "warpgroup_mma", "warpgroup_mma_wait"),
 }
-OF_TILES = (".index", ".load", ".store")  # of tiles in shared memory
+OF_TILES = (".index", ".load", ".permute", ".reshape", ".store")  # and of tiles in registers
 Started = tuple[str, tuple[Value, ...]]  # a role and its arguments
 
 
@@ -72,6 +72,8 @@ class Roles(Kernel):
         match node:
             case ast.Attribute(attr="nbytes"):
                 return Opaque()
+            case ast.Subscript(value=ast.Name(id=name)) if self.names.get(name) == (Opaque(),):
+                return Opaque()  # a tile of one part
             case _:
                 return super().value(node)
 

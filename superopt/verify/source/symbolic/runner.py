@@ -11,6 +11,8 @@ from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.symbolic import descriptors
 from superopt.verify.source.symbolic import guards
+from superopt.verify.source.symbolic.dealt import AT_ONCE
+from superopt.verify.source.symbolic.dealt import is_at_once
 from superopt.verify.source.symbolic.formula import FALSE
 from superopt.verify.source.symbolic.formula import TRUE
 from superopt.verify.source.symbolic.formula import Formula
@@ -39,9 +41,7 @@ from superopt.verify.source.symbolic.value import Value
 from superopt.verify.source.symbolic.value import Whole
 from superopt.verify.source.symbolic.vocabulary import fits
 
-AT_ONCE = "_at_once"  # the function that says how many programs deal out tiles
-MULTIPROCESSORS = 2**16  # that a device has less than
-FEW = 2  # that it has where sizes are numbers
+FEW = 2  # multiprocessors, where sizes are numbers
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Launch:
     """One launch: a function, what its parameters are, and how many programs run.
 
     ``path``: what holds when it is made. ``early``: when it may begin before the launch before it
-    has ended. ``asked``: the launcher's own conditions of it. ``dealt``: its programs
-    deal out tiles, of which there may be more.
+    has ended. ``asked``: the launcher's own conditions of it. ``dealt``: how many
+    tiles its programs deal out among themselves.
     """
 
     function: str
@@ -59,7 +59,7 @@ class Launch:
     path: tuple[Formula, ...]
     early: Formula = FALSE
     asked: Formula = TRUE
-    dealt: bool = False
+    dealt: Poly | None = None
 
 
 class Runner:
@@ -188,7 +188,13 @@ class Runner:
         if not isinstance(early, Mask):
             raise OutsideVocabularyError(f"launcher: launch_pdl={ast.unparse(given['launch_pdl'])}")
         asked = both(self.path)
-        dealt = AT_ONCE in ast.unparse(grid)
+        match grid:
+            case ast.Tuple(elts=[ast.Call(func=ast.Name(id=called), args=[tiles, *_])]) if (
+                called == AT_ONCE and isinstance(found := self._value(tiles), Whole)
+            ):
+                dealt: Poly | None = found.poly
+            case _:
+                dealt = None
         self.launches.append(
             Launch(name, arguments, count.poly, tuple(path), early.formula, asked, dealt)
         )
@@ -257,6 +263,10 @@ class Runner:
                 return Whole(x + y)
             case ast.Sub(), Whole(poly=x), Whole(poly=y):
                 return Whole(x - y)
+            case ast.FloorDiv(), Whole(poly=x), Whole(poly=y) if (x.constant or 0) > 0 < (
+                y.constant or 0
+            ):
+                return Whole(number((x.constant or 0) // (y.constant or 1)))
             case _:
                 return Opaque()
 
@@ -283,8 +293,8 @@ class Runner:
                 if len(sizes) < len(shape):
                     raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
-            case _, [Whole(poly=tiles), _] if name == AT_ONCE:
-                return Whole(self._at_once(tiles))
+            case _, [Whole(poly=tiles), _, Whole(poly=each)] if name == AT_ONCE:
+                return Whole(self._at_once(tiles, each))
             case (descriptors.PLAIN, [_, *boxes]) | (descriptors.SHARED, [tuple(boxes)]):
                 return self._descriptors(name, boxes)
             case "int", [Whole() as value]:
@@ -304,27 +314,31 @@ class Runner:
             raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
         return tuple(map(_described, boxes))
 
-    def _at_once(self, tiles: Poly) -> Poly:
-        """How many programs take so many tiles: the multiprocessors, or fewer."""
-        self._text(AT_ONCE, guards.AT_ONCE)
-        if guards.TILES in self.host.guards:
-            self._small(tiles, "tiles")
-        if self.concrete:
-            return self.atoms.least(tiles, number(FEW))
-        some = self.atoms.free("multiprocessors", shared=True)
-        assert some.atom is not None
-        self.atoms.assume(some.atom, at_least(some, ONE), below(some, number(MULTIPROCESSORS)))
-        return self.atoms.least(tiles, some)
+    def _at_once(self, tiles: Poly, each: Poly) -> Poly:
+        """How many programs take so many tiles: one a multiprocessor, or one for ``each``."""
+        if not is_at_once(self.text):
+            raise OutsideVocabularyError(f"launcher: {AT_ONCE} is not known in this form")
+        self._small(tiles, "tiles", 2)
+        some = number(FEW)
+        if not self.concrete:
+            some = self.atoms.free("multiprocessors", shared=True)
+            assert some.atom is not None
+            self.atoms.assume(some.atom, at_least(some, ONE))
+        programs = self.atoms.least(tiles, some)
+        if not each.constant:
+            return programs
+        return self.atoms.greatest(programs, self.atoms.divided(tiles + each - ONE, each)[0])
 
     def _joint(self, product: Poly) -> None:
         """A product of sizes that the launcher knows to be small."""
         if guards.JOINT in self.host.guards:
             self._small(product, "joint positions")
 
-    def _small(self, product: Poly, what: str) -> None:
-        """The launcher goes on only if a product is below the largest size."""
+    def _small(self, product: Poly, what: str, parts: int = 1) -> None:
+        """The launcher goes on only if a product is below the largest size, or a part of it."""
         if (limit := largest(self.text)) is None:
             return
+        limit //= parts
         if (product.constant or 0) >= limit:
             raise OutsideVocabularyError(f"launcher: {product} {what} are refused")
         for name in product.atoms:

@@ -11,6 +11,7 @@ import z3
 
 from superopt.verify.questions import SAT
 from superopt.verify.questions import UNSAT
+from superopt.verify.solvers import substituting
 from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.linear import LEVELS
 from superopt.verify.source.symbolic.linear import question
@@ -36,17 +37,19 @@ def answer(smt2: str, rlimit: int = RLIMIT) -> str:
 
     To make a context takes longer than most questions do, so one is asked in that of the thread
     first, briefly. What is unknown there may be so for earlier questions: a context of its own
-    has the last word.
+    has the last word, with what is equal substituted first, and as the text stands.
     """
     if not hasattr(_OF_THREAD, "context"):
         _OF_THREAD.context = z3.Context()
-    said = _asked(smt2, min(rlimit, BRIEF), _OF_THREAD.context)
-    return said if said in (UNSAT, SAT) else _asked(smt2, rlimit, z3.Context())
+    said = _asked(smt2, min(rlimit, BRIEF), z3.SimpleSolver(ctx=_OF_THREAD.context))
+    for solver in (substituting, z3.SimpleSolver):
+        if said in (UNSAT, SAT):
+            break
+        said = _asked(smt2, rlimit, solver(ctx=z3.Context()))
+    return said
 
 
-def _asked(smt2: str, rlimit: int, context: z3.Context) -> str:
-    solver = z3.SimpleSolver(ctx=context)
-    solver.set("rlimit", rlimit)
+def _asked(smt2: str, rlimit: int, solver: z3.Solver) -> str:
     solver.from_string(smt2)
     return str(solver.check())
 

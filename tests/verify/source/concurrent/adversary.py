@@ -18,12 +18,14 @@ from superopt.verify.source.concurrent.products import Products
 from superopt.verify.source.concurrent.run import Run
 from superopt.verify.source.concurrent.shared import Allocation
 from superopt.verify.source.concurrent.shared import View
+from superopt.verify.source.concurrent.tle import TleRoles
 from superopt.verify.source.concurrent.vocabulary import Roles
 from superopt.verify.source.concurrent.vocabulary import steps_of
 from superopt.verify.source.faults import FaultError
 from superopt.verify.source.machine import file_of
 from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import Tile
+from superopt.verify.source.tle import imported
 
 PATIENCE = 100  # turns in which nothing happens
 
@@ -197,6 +199,22 @@ class ChanceRoles(Roles):
         pass
 
 
+class ChanceTle(TleRoles):
+    """In the words of TLE, in which warps write no shared memory themselves."""
+
+    def __init__(self, language):
+        super().__init__(language)
+        self.products = ChanceProducts(language)
+
+    def alloc(self, shape, dtype, **how):
+        found = super().alloc(shape, dtype, **how)
+        found.allocation.meet = lambda agent, *_, **__: agent.step()
+        return found
+
+    def _once(self, buffer, at):
+        pass
+
+
 class ChanceKernel(RolesKernel):
     def _program(self, arguments):
         machine = self.machine
@@ -214,7 +232,7 @@ class ChanceMachine(RolesMachine):
         super().__init__(text, cells)
 
     def _roles(self):
-        return ChanceRoles(self.language)
+        return (ChanceTle if imported(self.text) else ChanceRoles)(self.language)
 
     def _kernel(self, function):
         return ChanceKernel(self, function)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from superopt.verify.source.load import roles_of
+
 SYNCHRONISES = (
     "mbarrier.wait",
     "mbarrier.arrive",
@@ -17,7 +19,10 @@ SYNCHRONISES = (
     "warpgroup_mma_wait",
     "tma.async_copy_global_to_shared",
     "tma.async_copy_shared_to_global",
+    "tle.gpu.wgmma_wait",
+    "tle.gpu.copy",
 )
+OF_PIPES = ("acquire", "commit", "wait", "release")  # with the number of a tile
 
 
 @dataclass(frozen=True)
@@ -48,11 +53,10 @@ Change = tuple[str, str, Callable[[], None]]
 
 def mutants(text: str) -> Iterator[Mutant]:
     """All mutants of the roles of a text, in a fixed order."""
-    nodes = ast.parse(text).body
-    parts = tuple(map(ast.unparse, nodes))
-    for function, node in enumerate(nodes):
-        marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-        if "gluon.jit" in map(ast.unparse, marks):
+    tree = ast.parse(text)
+    parts, roles = tuple(map(ast.unparse, tree.body)), roles_of(tree)
+    for function, node in enumerate(tree.body):
+        if isinstance(node, ast.FunctionDef) and node.name in roles:
             for number, (what, at, _) in enumerate(_changes(node)):
                 yield Mutant(what, at, parts, function, number)
 
@@ -82,12 +86,13 @@ def _called(statement: ast.stmt) -> str:
 def _of_block(block: list[ast.stmt]) -> Iterator[Change]:
     for place, statement in enumerate(block):
         said = ast.unparse(statement)
-        if _called(statement) not in SYNCHRONISES:
+        if _called(statement) not in SYNCHRONISES and not _of_pipe(_called(statement)):
             continue
         if isinstance(statement, ast.Expr):
             yield "dropped", said, lambda p=place: block.__setitem__(p, ast.Pass())
             yield "twice", said, lambda p=place: block.insert(p, copy.deepcopy(block[p]))
-        elif isinstance(statement, ast.Assign):  # a wait for products
+        elif isinstance(statement, ast.Assign) and not _of_pipe(_called(statement)):
+            # A wait for products.
             yield "dropped", said, lambda s=statement: setattr(s, "value", _first_dep(s.value))
         if place:
             yield "earlier", said, lambda p=place: block.insert(p - 1, block.pop(p))
@@ -95,8 +100,16 @@ def _of_block(block: list[ast.stmt]) -> Iterator[Change]:
             yield "later", said, lambda p=place: block.insert(p + 1, block.pop(p))
 
 
+def _of_pipe(called: str) -> bool:
+    """Whether this is the method of an end of a pipe."""
+    name, _, method = called.rpartition(".")
+    return name.isidentifier() and name != "mbarrier" and method in OF_PIPES
+
+
 def _first_dep(call: ast.expr) -> ast.expr:
     assert isinstance(call, ast.Call)
+    if not call.keywords:  # tle.gpu.wgmma_wait
+        return call.args[1]
     (deps,) = (k.value for k in call.keywords if k.arg == "deps")
     assert isinstance(deps, ast.List)
     return deps.elts[0]
@@ -115,6 +128,10 @@ def _of_call(call: ast.Call) -> Iterator[Change]:
     elif function == "mbarrier.arrive":
         two = ast.keyword("count", ast.Constant(2))
         yield "two arrivals", said, lambda: setattr(call, "keywords", [two])
+    elif _of_pipe(function):
+        yield "another number", said, lambda: _argument(call, 0, ast.Add(), 1)
+    elif function == "tle.gpu.wgmma_wait":
+        yield "one more under way", said, lambda: _argument(call, 0, ast.Add(), 1)
     elif function == "warpgroup_mma_wait":
         yield "one more under way", said, lambda: _keyword(call, "num_outstanding", ast.Add(), 1)
     elif function.endswith(".index"):

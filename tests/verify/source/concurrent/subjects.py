@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from functools import partial
 
+from superopt.emit.dialect import Dialect
 from superopt.emit.module import emit
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
@@ -41,13 +42,14 @@ class Printed:
     program: Program
     graph: KernelGraph
     config: Config
+    dialect: Dialect = Dialect.TRITON
 
     @property
     def text(self) -> str:
         axes = dict(self.graph.kernels[0].places)
         sizes = tuple((a, SIZES[a]) for a in axes)
         row = Row("case", 0, (self.config,), sizes, target="sm_90")
-        return emit(self.program, [self.graph], [row], Header("the spec"))
+        return emit(self.program, [self.graph], [row], Header("the spec"), dialect=self.dialect)
 
     def read(self, text: str, machines: Machines = RolesMachine, blocks: int = 4) -> Seen:
         made = []
@@ -86,6 +88,11 @@ def normed(consumers: int = 2, slots: int = 3) -> Printed:
     return printed(samples.rms_linear(), samples.rms_linear_one_walk(), consumers, slots)
 
 
+def tle(case: Printed) -> Printed:
+    """The same in the words of FlagTree."""
+    return replace(case, dialect=Dialect.FLAGTREE)
+
+
 Reading = Callable[..., Seen]
 
 
@@ -103,6 +110,8 @@ def subjects() -> dict[str, tuple[str, Reading]]:
         ("normed", normed()),
         ("attention, one consumer", attention(consumers=1, slots=3)),
         ("causal, three slots", attention(causal=True, slots=3)),
+        ("causal, in TLE", tle(attention(causal=True))),
+        ("normed, in TLE", tle(normed())),
     ):
         found[name] = (case.text, case.read)
     return found

@@ -21,7 +21,7 @@ from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
 
 
-def persistent(case: Printed, kept: int = 2, **how: bool) -> Printed:
+def persistent(case: Printed, kept: int = 2, **how: int) -> Printed:
     return replace(case, config=replace(case.config, persistent=kept, **how))
 
 
@@ -35,8 +35,9 @@ def read(case, change=lambda text: text, **how):
         persistent(attention(causal=True)),
         persistent(attention(causal=True, slots=3), 1, ring=True, joined=True),
         persistent(normed(), 1),
+        persistent(attention(causal=True), each=8, group=2),
     ],
-    ids=["causal", "turns", "normed"],
+    ids=["causal", "turns", "normed", "each"],
 )
 def test_programs_of_several_tiles_are_accepted(case):
     reading = read(case)

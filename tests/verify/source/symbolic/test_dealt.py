@@ -10,7 +10,6 @@ from superopt.verify.source.load import read_text
 from superopt.verify.source.symbolic.concrete import faults
 from superopt.verify.source.symbolic.launcher import plans
 from superopt.verify.source.symbolic.linear import NEGATED
-from superopt.verify.source.symbolic.read import FEW
 from superopt.verify.source.symbolic.read import read_symbolic
 from superopt.verify.source.symbolic.solve import answer
 from superopt.verify.verdict import Proved
@@ -22,7 +21,6 @@ from tests.verify.source.concurrent.test_persistent import persistent
 ROLES = "attention_g0_k0_roles2_persistent2"
 ONCE = f"{ROLES}: no element of out is stored twice"
 ALL = f"{ROLES}: every element of out is stored"
-FIT = f"{ROLES}: numbers fit their width"
 MEMORY = f"{ROLES}: memory"
 PLACE = (
     "place = gl.where(wave % 2 == 0, gl.program_id(0), gl.num_programs(0) - 1 - gl.program_id(0))"
@@ -47,14 +45,14 @@ def open_claims(changed, refute=False):
         persistent(attention(causal=True)),
         persistent(attention(causal=True), 1, ring=True, joined=True),
         persistent(normed(), 1),
+        persistent(attention(causal=True), 2, each=8),
     ],
-    ids=["causal", "turns", "normed"],
+    ids=["causal", "turns", "normed", "each"],
 )
 def test_every_claim_is_proved(case):
     found = dict(read_symbolic(case.text, case.program.name).claims)
     assert [f"{c}: {spoken(v)}" for c, v in found.items() if not isinstance(v, Proved)] == []
-    (stored,) = [v for c, v in found.items() if "roles2" in c and c.endswith("is stored")]
-    assert FEW in stored.facts
+    assert any("roles2_persistent" in c or "joined" in c for c in found)
 
 
 def test_no_proof_rests_on_a_contradiction():
@@ -69,7 +67,7 @@ def test_no_proof_rests_on_a_contradiction():
     [
         "place = gl.program_id(0)",
         "place = gl.num_programs(0) - 1 - gl.program_id(0)",
-        "place = gl.where(wave % 4 < 2, gl.program_id(0), gl.num_programs(0) - 1 - gl.program_id(0))",
+        PLACE.replace("% 2 == 0", "% 4 < 2"),
     ],
 )
 def test_other_ways_to_deal_that_are_fair_are_proved_as_well(place):
@@ -109,14 +107,15 @@ def test_memory_outside_of_the_tiles_is_refused():
     assert "outside of the tiles" in spoken(found[MEMORY])
 
 
-def test_more_tiles_than_are_counted_in_32_bits_are_not_shown_to_fit():
-    checked = "    if tiles >= LARGEST:\n"
-    assert checked in text()
-    assert FIT in open_claims(text().replace(checked, "    if tiles < 0:\n"))
-
-
-def test_another_number_of_programs_is_not_known():
-    for new in ("return tiles", "return max(tiles, _multiprocessors(device))"):
-        changed = text().replace("return min(tiles, _multiprocessors(device))", new)
-        (verdict,) = open_claims(changed).values()
-        assert "_at_once is not known" in spoken(verdict)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    programs = min(tiles, ", "    programs = max(tiles, "),
+        ("    if tiles >= LARGEST // 2:", "    if tiles >= LARGEST:"),
+        ("max(programs, triton.cdiv(tiles, each))", "triton.cdiv(tiles, each) + programs"),
+    ],
+)
+def test_another_number_of_programs_is_not_known(old, new):
+    assert old in text()
+    (verdict,) = open_claims(text().replace(old, new)).values()
+    assert "_at_once is not known" in spoken(verdict)
