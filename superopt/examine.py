@@ -43,6 +43,8 @@ from superopt.verify.run.checks import FloatReport
 from superopt.verify.run.checks import check_floats
 from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
+from superopt.verify.run.process import WorkerError
+from superopt.verify.run.trial import ReadRequest
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
@@ -115,8 +117,8 @@ class Examiner:
     def execute(self, built: Built, proved: Candidate, case: Case) -> Candidate:
         """A proved candidate, printed into a file of its own, read, compiled and executed.
 
-        The compiler and the interpreter work at the same time, in processes of their own, while
-        the text is read here.
+        The compiler and the interpreter work at the same time, in processes of their own, as does
+        the reading of roles, while the text is read here.
         """
         program = self.names.back(self.program)
         ladders = [tuple(self._user(c) for c in ladder) for ladder in built.ladders]
@@ -126,8 +128,11 @@ class Examiner:
             rows = [row_of(case, 0, one, self.device.arch) for one in asked(ladders)]
             file.write_text(emit(program, [proved.graph], rows, Header(), described))
             text = text_of(program, proved.graph, case)
-            with ThreadPoolExecutor(2) as threads:
+            first = tuple(c for rungs in ladders for c in rungs[0])
+            with ThreadPoolExecutor(3) as threads:
                 reading = threads.submit(self._read, program, proved.graph, text)
+                if has_roles(first):  # the compiler takes the first rung, as a rule
+                    ahead = threads.submit(self._read_roles, program, proved.graph, case, first)
                 fitting = threads.submit(
                     fit,
                     self.compiler,
@@ -141,6 +146,8 @@ class Examiner:
                 floats = self._executed(file, proved, case, described)
                 fitted = fitting.result()
                 read = reading.result()
+                if has_roles(first):
+                    ahead.result()
                 fitted, told = self._with_roles(program, proved, case, ladders, file, fitted)
                 read = (*read, *told)
         except NotEmittable as error:
@@ -187,12 +194,7 @@ class Examiner:
         configs = fitted.configs
         if not has_roles(configs):
             return fitted, ()
-        text = text_of(program, proved.graph, case, configs)
-        key = body_digest(text)
-        if key not in self._readings:
-            read = read_text(text, program.name)
-            self._readings[key] = (judge_roles(read, program, proved.graph, configs, 0, self.seed),)
-        ((claim, verdict),) = self._readings[key]
+        claim, verdict = self._read_roles(program, proved.graph, case, configs)
         if accepted(verdict):
             return fitted, ((claim, verdict),)
         plain = [tuple(rung for rung in ladder if not has_roles(rung)) for ladder in ladders]
@@ -200,6 +202,32 @@ class Examiner:
             self.compiler, file, proved.graph, plain, case, self.device, known=self.compiled
         )
         return replace(again, passed=(f"{claim}: {spoken(verdict)}",)), ()
+
+    def _read_roles(
+        self, program: Program, graph: KernelGraph, case: Case, configs: Sequence[Config]
+    ) -> tuple[str, Verdict]:
+        """The claim about the roles that ``configs`` ask for; once for all cases with the same
+        text."""
+        text = text_of(program, graph, case, tuple(configs))
+        key = body_digest(text)
+        if key not in self._readings:
+            file = self.directory / f"{program.name}_{key[:12]}_roles.py"
+            file.write_text(text)
+            try:
+                request = ReadRequest(
+                    str(file.resolve()), program, graph, tuple(configs), self.seed
+                )
+                self._readings[key] = (self.compiler.claim(request),)
+            except WorkerError:  # what that process could not do may be done here
+                self._readings[key] = (
+                    judge_roles(
+                        read_text(text, program.name), program, graph, configs, 0, self.seed
+                    ),
+                )
+            finally:
+                file.unlink()
+        ((claim, verdict),) = self._readings[key]
+        return claim, verdict
 
     def _executed(self, file: Path, proved: Candidate, case: Case, described: bool) -> FloatReport:
         """The float checks of a candidate, once for all cases that ask the same of it.

@@ -42,7 +42,7 @@ def header(
         source,
         wrapped(derivation),
         wrapped([*verdict, *_not_done(results)]),
-        wrapped(list(_tuning(rows, results))),
+        tuning(rows, results),
     )
 
 
@@ -94,8 +94,13 @@ def _not_done(results: Sequence[CaseRun]) -> Iterator[str]:
         yield f"{', '.join(without)}: {NOT_DONE[0].lower()}{NOT_DONE[1:]}"
 
 
+def tuning(rows: Sequence[Row], results: Sequence[CaseRun] = ()) -> str:
+    """One line a case, and below it one for the targets that have the same Configs; with the
+    times that ``results`` have."""
+    return wrapped(list(_tuning(rows, results)))
+
+
 def _tuning(rows: Sequence[Row], results: Sequence[CaseRun]) -> Iterator[str]:
-    """One line a case, and below it one for the targets that have the same Configs."""
     times = {r.case.name: r.winner.timed for r in results if r.winner and r.winner.timed}
     for name in dict.fromkeys(r.name for r in rows):
         mine = [r for r in rows if r.name == name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from superopt.run import Counts
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.run import best
+from superopt.search.configs import HOPELESS
 from superopt.search.outcome import Built
 from superopt.search.space import SLACK
 from superopt.search.space import Search
@@ -45,6 +47,7 @@ from superopt.ugraph.names import Names
 from superopt.ugraph.names import canonical
 from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
+from superopt.verify.run.stem import Stem
 
 FORMS = 12  # distinct forms that are searched
 FINALISTS = 3  # candidates that are verified to the end, per case
@@ -123,11 +126,13 @@ def search_function(
     jobs: int = 2,
     session: Session | None = None,
     finalists: int | None = None,
+    stem: Stem | None = None,
 ) -> Run:
     """Search one spec function, write its kernel file into ``directory``, return all that is known.
 
     ``session``: where and how verified candidates are timed; None if they are not. ``finalists``:
-    how many are verified for each case; None: ``FINALISTS``, or ``FINALISTS_TIMED``.
+    how many are verified for each case; None: ``FINALISTS``, or ``FINALISTS_TIMED``. ``stem``: what
+    processes are forked from.
 
     An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept,
     and the kernel file is then made without Configs for other architectures. A second one while
@@ -141,10 +146,13 @@ def search_function(
     program, names = canonical(spec.program)
     scratch = directory / CANDIDATES
     scratch.mkdir(exist_ok=True)
-    with Runner() as runner, Compiler(jobs) as compiler:
+    with Runner(stem=stem) as runner, Compiler(jobs, stem=stem) as compiler:
         examiner = Examiner(program, names, device, seed, scratch, runner, compiler)
         wanted = finalists or (FINALISTS if session is None else FINALISTS_TIMED)
-        searches = [_CaseSearch(case, examiner, device, listener, clock, wanted) for case in cases]
+        timed = session is not None
+        searches = [
+            _CaseSearch(case, examiner, device, listener, clock, wanted, timed) for case in cases
+        ]
         try:
             runner.start()
             compiler.start()
@@ -211,9 +219,10 @@ class _CaseSearch:
         listener: Listener,
         clock: Clock,
         finalists: int = FINALISTS,
+        timed: bool = False,
     ) -> None:
         self.case, self.examiner, self.device = case, examiner, device
-        self.finalists = finalists
+        self.finalists, self.timed = finalists, timed
         self.tuned: Tuned | None = None
         self.untimed = ""
         self.listener, self.clock = listener, clock
@@ -309,23 +318,37 @@ class _CaseSearch:
         """Which candidates to examine: the fastest ones of different structure until enough are
         verified. A small budget asks for fewer of them, and one that the search would drop
         next to a verified one is not worth the time. Where none holds, what is closest to the
-        text of the spec comes last: a law may be true and yet unseen by the proof of a graph."""
+        text of the spec comes last: a law may be true and yet unseen by the proof of a graph.
+        Where candidates are timed, the best one with the fewest kernels is among them."""
         wanted = min(self.finalists, max(1, self.clock.budget.candidates // CANDIDATES_EACH))
-        for group in structures(self.built, self.sizes)[:EXAMINED]:
+        groups = structures(self.built, self.sizes)
+        for group in groups[:EXAMINED]:
             verified = [c for c in self.examined.values() if c.holds]
             enough = SLACK * min((c.model_us for c in verified), default=float("inf"))
             if len(verified) >= wanted or self.built[group[0]].estimate.us > enough:
                 break
-            for index in group[:VARIANTS]:
-                yield index
-                if self.examined[index].holds:
-                    break
+            yield from self._until_one_holds(group)
+        if self.timed:
+            yield from self._until_one_holds(self._fewest(groups))
         if not any(c.holds for c in self.examined.values()):
             left = [i for i in range(len(self.built)) if i not in self.examined]
-            for index in sorted(left, key=lambda i: len(self.built[i].derivation))[:VARIANTS]:
-                yield index
-                if self.examined[index].holds:
-                    break
+            yield from self._until_one_holds(
+                sorted(left, key=lambda i: len(self.built[i].derivation))
+            )
+
+    def _until_one_holds(self, indices: Sequence[int]) -> Iterator[int]:
+        for index in indices[:VARIANTS]:
+            yield index
+            if self.examined[index].holds:
+                return
+
+    def _fewest(self, groups: Sequence[Sequence[int]]) -> Sequence[int]:
+        """The best candidates with the fewest kernels, unless they are hopeless: what one kernel
+        costs that does the work of several is what the model knows least of."""
+        count = min((len(b.graph.kernels) for b in self.built), default=0)
+        found = (g for g in groups if len(self.built[g[0]].graph.kernels) == count)
+        limit = HOPELESS * min((b.estimate.us for b in self.built), default=0.0)
+        return next((g for g in found if self.built[g[0]].estimate.us <= limit), ())
 
     def result(self) -> CaseRun:
         """What is known now."""

@@ -24,6 +24,7 @@ from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
 from superopt.errors import UserError
+from superopt.header import tuning
 from superopt.header import wrapped
 from superopt.header import written
 from superopt.source import LaunchSpec
@@ -70,7 +71,8 @@ def reprint(
     """Write ``out``: the graphs of ``kernel`` in the dialect of ``claims``, with its certificate.
 
     Raises:
-        UserError: the dialect has no words for a graph; the message names the term.
+        UserError: the dialect has no words for a graph, and the message names the term; or
+            ``out`` cannot be written.
     """
     try:
         text = emit(claims.program, claims.graphs, claims.rows, Header(), dialect=claims.dialect)
@@ -78,7 +80,10 @@ def reprint(
         without = "; --level lite prints the plain functions" if any_roles(claims) else ""
         raise UserError(f"{claims.dialect.value}: {error}{without}") from error
     draft = out.with_name(f".{out.name}")
-    draft.write_text(text)
+    try:
+        draft.write_text(text)
+    except OSError as error:
+        raise UserError(f"{out}: cannot be written: {error.strerror}") from error
     try:
         return _checked(kernel, claims, out, draft, jobs, tell)
     finally:
@@ -116,7 +121,8 @@ def _checked(
     missing = _not_executed(claims, read, floats)
     block, told = _verdict(claims, proofs, read, floats, compiled, missing)
     old = written(kernel.read_text())
-    header = replace(old, verdict=block)
+    # Times in the old header are those of the old text.
+    header = replace(old, verdict=block, tuning=tuning(claims.rows))
     out.write_text(emit(claims.program, claims.graphs, claims.rows, header, dialect=claims.dialect))
     write_certificate(
         out,
@@ -175,10 +181,9 @@ def _verdict(
         lines += [f"  {claim}: {spoken(verdict)}" for claim, verdict in every]
     dtypes = " and ".join(dict.fromkeys(f.dtype for f in floats.figures))
     run = f"{len(floats.figures)} executions in {dtypes} on the CPU: within the tolerance"
+    ahead = f"{compiled} launch{'' if compiled == 1 else 'es'} compiled"
     if claims.dialect is Dialect.FLAGTREE:
-        ahead = f"{compiled} launches compiled by upstream Triton, without FlagTree's hints"
-    else:
-        ahead = f"{compiled} launches compiled"
+        ahead += " by upstream Triton, without FlagTree's hints"
     ends = [run, ahead, *(f"not executed: {m}" for m in missing)]
     return wrapped([*lines, *ends]), tuple(ends)
 

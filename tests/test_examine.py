@@ -18,6 +18,8 @@ from superopt.source import Facts
 from superopt.ugraph.levels import Config
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.names import Names
+from superopt.verify.run.process import WorkerError
+from superopt.verify.run.read_roles import read
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from tests import samples
@@ -47,6 +49,10 @@ class Compiler:
     def compile_all(self, jobs):
         return tuple(Facts(spec.function, arch, 1000, 100, 0) for _, spec, arch in jobs)
 
+    def claim(self, request):
+        """What no process can read is read by the search itself."""
+        raise WorkerError("out of memory")
+
 
 @pytest.fixture
 def examined(tmp_path):
@@ -71,6 +77,20 @@ def test_roles_that_hold_are_a_claim(examined):
     assert fitted.configs == (ROLES,)
     assert claim == "roles compute the spec in every order, with 2 consumers, 2 slots"
     assert isinstance(verdict, Sampled)
+
+
+def test_a_process_reads_roles_as_the_search_does(examined, monkeypatch, tmp_path):
+    _, told = examined((ROLES,))
+    asked = []
+
+    def claim(self, request):
+        asked.append((request.configs, request.seed))
+        return read(request)
+
+    monkeypatch.setattr(Compiler, "claim", claim)
+    assert examined((replace(ROLES, stages=3),))[1] != told
+    assert asked == [((replace(ROLES, stages=3),), 0)]
+    assert not list(tmp_path.iterdir())  # its file is no result
 
 
 def test_without_roles_there_is_nothing_to_read(examined):

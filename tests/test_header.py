@@ -2,9 +2,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from superopt.commands.doctor_kernel import PLAIN
+from superopt.commands.doctor_kernel import SIZES
+from superopt.commands.doctor_kernel import parsed
 from superopt.emit.module import MARKER
+from superopt.emit.module import emit
+from superopt.emit.plan import Header
+from superopt.emit.plan import Row
 from superopt.header import launch_words
 from superopt.header import wrapped
+from superopt.header import written
 from superopt.ugraph.levels import Config
 
 
@@ -25,6 +32,15 @@ def test_the_header_of_a_kernel(searched):
         assert word in head
     assert "Not executed: bf16" in head
     assert head.count("graph 0 (") == 2
+
+
+def test_what_is_printed_is_read_back():
+    spec = "@spec()\ndef f(x):\n\n    return x  # Verdict: fine"
+    header = Header(spec, "as written", "graph 0:\n  it holds", "case: n=1")
+    rows = [Row("case", 0, (PLAIN,), SIZES)]
+    program, graph = parsed()
+    assert written(emit(program, [graph], rows, header)) == header
+    assert written(emit(program, [graph], rows, Header(spec))) == Header(spec)
 
 
 def test_a_launch_in_words_names_what_is_unusual():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -35,7 +36,7 @@ SPECS = Path(__file__).parent.parent / "specs"
 class Idle:
     """In place of the worker processes."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, stem=None):
         pass
 
     def start(self):
@@ -177,6 +178,30 @@ def test_where_nothing_holds_the_written_form_is_tried_last(stage, monkeypatch):
     assert Plain.asked[0] > 0
     assert result.winner is not None
     assert not result.winner.derivation
+
+
+def test_where_candidates_are_timed_the_best_of_the_fewest_kernels_is_among_them(monkeypatch):
+    def built(kernels, us):
+        graph = SimpleNamespace(kernels=(None,) * kernels)
+        return SimpleNamespace(graph=graph, estimate=SimpleNamespace(us=us), derivation=())
+
+    def examined(timed, last):
+        case = SimpleNamespace(sizes={})
+        names = SimpleNamespace(axes={})
+        one = pipeline._CaseSearch(
+            case, SimpleNamespace(names=names), None, None, pipeline.Clock(Budget()), 2, timed
+        )
+        one.built = [built(2, 10.0), built(2, 11.0), built(3, 12.0), built(1, last), built(1, 29.9)]
+        monkeypatch.setattr(pipeline, "structures", lambda some, sizes: [[0], [1], [2], [3], [4]])
+        found = []
+        for index in one._order():
+            found.append(index)
+            one.examined[index] = SimpleNamespace(holds=True, model_us=one.built[index].estimate.us)
+        return found
+
+    assert examined(False, 20.0) == [0, 1]
+    assert examined(True, 20.0) == [0, 1, 3]
+    assert examined(True, 31.0) == [0, 1, 4]  # three times as slow as the best: hopeless
 
 
 def test_no_winner_is_a_result(stage, monkeypatch):

@@ -12,10 +12,15 @@ from superopt.certificate import changed
 from superopt.certificate import read_certificate
 from superopt.certificate import read_questions
 from superopt.certificate import write_certificate
+from superopt.commands.doctor_kernel import PLAIN
+from superopt.commands.doctor_kernel import ROLES
+from superopt.commands.doctor_kernel import SIZES
+from superopt.commands.doctor_kernel import parsed
 from superopt.emit.dialect import Dialect
 from superopt.emit.module import body_digest
 from superopt.emit.module import emit
 from superopt.emit.plan import Header
+from superopt.emit.plan import Row
 from superopt.errors import UserError
 from superopt.reprint import NO_FLAGTREE
 from superopt.reprint import ROLES_READ
@@ -58,6 +63,7 @@ def test_the_certificate_is_about_the_new_text(printed, searched):
 def test_it_is_verified_like_any_other(printed, cli):
     said = cli("verify", printed.file, "--quick")
     assert said.code == 0, said.out
+    assert "dialect: flagtree\n" in said.out
     assert "graph 0, text equals spec: sampled at" in said.out
 
 
@@ -96,6 +102,31 @@ def test_what_has_no_word_is_refused_by_name(searched, tmp_path):
     with pytest.raises(UserError, match=r"take turns have no word.*; --level lite prints"):
         reprint(searched.kernel, claims, tmp_path / "ours.py", 1, silent)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_roles_are_read_and_said_not_to_be_compiled(searched, tmp_path):
+    """From proofs to executions, so it takes some seconds, too."""
+    program, graph = parsed()
+    rows = (
+        Row("case", 0, (ROLES,), SIZES, target="sm_90"),
+        Row("case", 0, (PLAIN,), SIZES, target="sm_90"),
+    )
+    claims = replace(
+        read_certificate(searched.kernel),
+        program=program,
+        graphs=(graph,),
+        repairs=((),),
+        derivations=((),),
+        rows=rows,
+        tuned=(),
+    )
+    claims = in_dialect(claims, Dialect.FLAGTREE, roles=True)
+    done = reprint(searched.kernel, claims, tmp_path / "ours.py", 1, silent)
+    assert done.file is not None, done.failed
+    assert "1 launch compiled by upstream Triton" in "\n".join(done.told)
+    assert "_pipe_0 = tle.pipe(" in done.file.read_text()
+    assert "roles compute the spec in every order, with 1 consumers" in done.file.read_text()
+    assert ROLES_READ in read_certificate(done.file).not_executed
 
 
 def test_without_roles_the_plain_rows_are_left(searched):

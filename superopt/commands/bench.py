@@ -35,6 +35,7 @@ from superopt.tune.machine import NO_GPU
 from superopt.tune.peers import chosen
 from superopt.tune.peers import load_peers
 from superopt.ugraph.text import show
+from superopt.verify.run.stand_in import lacking
 
 SCHEMA = 1
 BOTH = "both"
@@ -122,6 +123,10 @@ def check_options(kernel: Path, mode: str, out: Path | None) -> None:
         raise UserError(f"--mode {mode!r}: {', '.join(MODES)} or {BOTH}")
     if not kernel.is_file():
         raise UserError(f"{kernel}: no such kernel file")
+    if lacking(kernel.read_text(errors="replace")):
+        raise UserError(
+            f"{kernel}: needs FlagTree, which is not here; nothing else is timed for it"
+        )
     if out is not None and not out.parent.is_dir():
         raise UserError(f"--out {out}: no directory {out.parent}")
     if out is not None and out.is_dir():

@@ -70,9 +70,14 @@ class Tried:
     said: str
 
 
+def parsed() -> tuple[Program, KernelGraph]:
+    """What is computed, and how."""
+    return parse_as(Program, PROGRAM), parse_as(KernelGraph, GRAPH)
+
+
 def write(directory: Path, dialect: Dialect = Dialect.TRITON) -> Path:
     """The kernel's file in ``directory``, with a plain plan and one with roles."""
-    program, graph = parse_as(Program, PROGRAM), parse_as(KernelGraph, GRAPH)
+    program, graph = parsed()
     rows = [Row("roles", 0, (ROLES,), SIZES, target="sm_90"), Row("plain", 0, (PLAIN,), SIZES)]
     file = directory / f"product_{dialect.value}.py"
     file.write_text(emit(program, [graph], rows, Header(), dialect=dialect))
@@ -81,7 +86,7 @@ def write(directory: Path, dialect: Dialect = Dialect.TRITON) -> Path:
 
 def compiled(file: Path, compiler: Compiler, roles: bool) -> Tried:
     """The kernel compiled ahead of time: for every target, or with roles for sm_90."""
-    graph, config = parse_as(KernelGraph, GRAPH), ROLES if roles else PLAIN
+    (_, graph), config = parsed(), ROLES if roles else PLAIN
     specs = launch_specs(graph, (config,), dict(SIZES), "bf16")
     asked = ("sm_90",) if roles else TARGETS
     for target in asked:

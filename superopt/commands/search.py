@@ -54,6 +54,8 @@ from superopt.tune.session import Session
 from superopt.tune.session import cores
 from superopt.tune.session import local
 from superopt.ugraph.text import digest
+from superopt.verify.run.process import stem
+from superopt.verify.run.stem import Stem
 from superopt.versions import version_of
 
 DEFAULT_OUT = Path("runs")
@@ -77,7 +79,7 @@ class TimingOptions:
 @dataclass(frozen=True)
 class Settings:
     """What is the same for every function of a search. ``machine``: where winners are timed, None
-    if they are not."""
+    if they are not. ``stem``: what processes are forked from."""
 
     device: Device
     budget: Budget
@@ -87,6 +89,7 @@ class Settings:
     options: TimingOptions
     machine: Machine | None
     rivals: Rivals | None
+    stem: Stem
 
 
 def run_search(
@@ -114,10 +117,10 @@ def run_search(
     machine, why = _machine(options, device)
     rivals = _rivals(options, [s for s, _ in chosen])
     jobs = jobs or (JOBS if machine is None else cores())
-    settings = Settings(device, limits, seed, jobs, finalists, options, machine, rivals)
     codes: list[int] = []
     began = time.monotonic()
-    with Progress(console, quiet) as progress:
+    with stem() as root, Progress(console, quiet) as progress:
+        settings = Settings(device, limits, seed, jobs, finalists, options, machine, rivals, root)
         for number, (spec, selected) in enumerate(chosen):
             left = settings.budget.seconds - (time.monotonic() - began)
             share = max(1e-3, left / (len(chosen) - number)) if settings.budget.seconds else 0.0
@@ -170,6 +173,7 @@ def search_into(
                 settings.jobs,
                 session,
                 settings.finalists,
+                settings.stem,
             )
         if settings.machine and settings.rivals and not run.interrupted:
             progress.stage("timing the peers")

@@ -62,6 +62,7 @@ from superopt.tuned import with_times
 from superopt.ugraph.names import canonical
 from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
+from superopt.verify.run.process import stem
 
 HEAD = ("spec", "versions")  # what run.json says of the spec and the tools of its search
 
@@ -168,7 +169,11 @@ def time_into(
             if (old.parent / name).is_file():
                 shutil.copy2(old.parent / name, work / name)
         workers = jobs or cores()
-        with Runner() as runner, Compiler(workers) as compiler:
+        with (
+            stem() as root,
+            Runner(stem=root) as runner,
+            Compiler(workers, stem=root) as compiler,
+        ):
             session.start()
             compiler.start()
             runner.start()

@@ -17,6 +17,7 @@ from superopt.certificate import read_certificate
 from superopt.certificate import read_questions
 from superopt.commands.console import line_console
 from superopt.complete import lacking
+from superopt.emit.dialect import Dialect
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.examine import Evidence
@@ -52,6 +53,8 @@ def run_verify(kernel: Path, solver: str = Z3, quick: bool = False) -> int:
         return NONE_FOUND
     console.print("files: unchanged since they were verified")
     certificate = read_certificate(kernel)
+    if certificate.dialect is not Dialect.TRITON:
+        console.print(f"dialect: {certificate.dialect.value}")
     same = _verifier(console, certificate)
     proofs = _proofs(console, certificate)
     read = _text(console, kernel, certificate)

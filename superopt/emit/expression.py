@@ -202,9 +202,7 @@ class Expressions(Scopes):
         mask = f", mask={' & '.join(exist)}, other=0" if exist else ""
         if mask and tensor.dtype not in ("int8", "int16", "int32", "int64", "bool"):
             mask += ".0"
-        # A tile of the walk in hand, with its innermost axis, is copied in whole vectors.
-        ahead = frame.dialect is Dialect.FLAGTREE and frame.walked in node.order
-        if ahead and node.order[-1] in dims:
+        if frame.dialect is Dialect.FLAGTREE and lite.ahead(node, frame.walked, dims):
             return Value(lite.load(f"{address}{mask}"), dims, node.kind)
         return Value(f"tl.load({address}{mask})", dims, node.kind)
 

@@ -4,7 +4,8 @@ The price of a program, of which a multiprocessor holds one, is the most of thre
 where they are alike (a norm of order ``APART``): its products; its ordinary work; and what a
 consumer does in turn, both for its share of the rows. A ring may be too short to hide copies, and
 nothing covers the ends of a program, which a persistent one has once and others for each tile. The
-constants are fitted to the kernels in ``benchmarks/results/threads_2026-11-29_h200.json``.
+constants are fitted to the kernels in ``benchmarks/results/threads_2026-11-29_h200.json``, what
+persistent ones save to those in ``persistent_2026-11-30_h200.json`` (2.8 us to 4.0 us a tile).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ OVERLAP = 3  # and of that with what memory needs
 COLUMNS = 12  # of a product, that its fixed cost amounts to
 WIDE = 256  # columns at which the device's rate was measured
 PROGRAM_US = 1.5  # of a program, in which no products run: the first copies, the last stores
-BORDER_US = 0.5  # and between two tiles of a persistent one; a guess
+SAVED_US = 3.0  # by a persistent program, between two tiles
+SHORT = 4  # of a tile's time, the part that hiding its ends saves at most, beside ``PROGRAM_US``
 GROUP = 4  # warps of a consumer
 
 Tiles = tuple[tuple[str, int], ...]
@@ -69,8 +71,10 @@ def price(
     waits = cost.steps / cost.longest * late / max(1, config.stages - 1)
     rounds = max(ceil(cost.programs / device.sms), cost.longest)
     each = max(busy * device.sms / cost.programs, waits)
-    border, ends = (BORDER_US, PROGRAM_US) if config.persistent else (PROGRAM_US, 0.0)
-    chain = rounds * (each + border) + ends
+    chain = rounds * (each + PROGRAM_US)
+    if config.persistent:
+        new = rounds / config.each if config.each else 1  # programs, one after the other
+        chain -= max(0.0, rounds - new) * min(SAVED_US, PROGRAM_US + each / SHORT)
     shares = (plain["dram"], plain["l2"], chain)
     total = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + plain["launch"]
     return {**plain, **units, "chain": chain, "fill": 0.0, "total": total}

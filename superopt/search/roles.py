@@ -16,6 +16,7 @@ from math import prod
 from superopt.device import Device
 from superopt.errors import NotEmittable
 from superopt.search.footprint import Footprint
+from superopt.search.grouped import GROUP
 from superopt.search.grouped import grouped_configs
 from superopt.search.model import Launch
 from superopt.search.option import Option
@@ -38,6 +39,7 @@ from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.numbering import neighbours
 from superopt.ugraph.profile import Profile
 from superopt.ugraph.threads import Op
 from superopt.ugraph.threads import ThreadGraph
@@ -52,6 +54,8 @@ RINGS = 2  # lengths of rings, for each choice of tiles and consumers
 WAYS = 8  # tiles, consumers and slots that are measured
 BEST = 2  # and of which the best are kept where nothing is
 VARIED = 3  # of them, the best, are also tried with other kinds of roles
+UNEQUAL = 1.1  # times the mean: longest walk from which on it matters who has which tile
+EACH = 8  # tiles of a program, if the device deals programs out
 
 
 @dataclass(frozen=True)
@@ -169,13 +173,20 @@ def _kinds(work: Workload, probe: ThreadGraph, option: Option, varied: bool) -> 
     programs for several tiles each or not, tiles in groups or not."""
     (config,), (cost,), run = option.configs, option.costs, work.run
     parts = varied and any(walk.clear for walk in run.walks)
-    kept = _kept(work, probe, config) if cost.programs > work.device.sms else 0
+    several = [(0, 0, 1)]
+    if cost.programs > work.device.sms:
+        kept = _kept(work, probe, config)
+        several.append((kept, 0, 1))
+        if varied and cost.longest > UNEQUAL and neighbours(run):
+            several.append((kept, EACH, GROUP))
     for joined in (False, True) if parts else (False,):
         for ring in (False, True) if varied and config.consumers > 1 else (False,):
-            for persistent in (0, kept) if kept else (0,):
-                kind = replace(config, joined=joined, ring=ring, persistent=persistent)
+            for persistent, each, group in several:
+                kind = replace(config, joined=joined, ring=ring, group=group)
+                kind = replace(kind, persistent=persistent, each=each)
                 yield kind
-                if (some := grouped_configs([run], [kind], option.costs)) is not None:
+                some = grouped_configs([run], [kind], option.costs)
+                if some is not None and some != (kind,):
                     yield some[0]
 
 

@@ -1,9 +1,9 @@
 """The instructions of a walk: which of its expressions are computed one by one.
 
 Every matrix product is an instruction, and so is every other fold, every expression that is used
-more than once, every left operand that has to be computed, and the new value of every carry. All
-else is part of the expression of its user. What does not change along the walk is no instruction
-of its body.
+more than once, every load from device memory, every left operand that has to be computed, and the
+new value of every carry. All else is part of the expression of its user. What does not change along
+the walk is no instruction of its body.
 """
 
 from __future__ import annotations
@@ -137,9 +137,15 @@ class _Builder:
         elif isinstance(node, Reduce):
             word = "sum" if node.fn is Fn.ADD else node.fn.symbol
             self.add(node, Op.COMPUTE, f"{word}_{len(self.found) + 1}")
-        elif isinstance(node, Map | Input) and self.counts[node] > 1 and self.products.dims(node):
+        elif isinstance(node, Map | Input) and self._alone(node):
             word = node.fn.symbol if isinstance(node, Map) else f"{node.name}_tile"
             self.add(node, Op.COMPUTE, f"{word}_{len(self.found) + 1}")
+
+    def _alone(self, node: Map | Input) -> bool:
+        """Whether a tile is computed, or loaded, by itself: for several users, or since no copy
+        brings it, so that it may be asked for long before it is needed."""
+        dims = self.products.dims(node)
+        return bool(dims) and (self.counts[node] > 1 or (isinstance(node, Input) and len(dims) < 2))
 
     def operands(self, product: MatrixProduct) -> None:
         """Adds the left operand if it is computed in the walk."""

@@ -22,6 +22,8 @@ from superopt.threads.default import in_turn
 from superopt.threads.default import overlapped
 from superopt.threads.layouts import ROWS
 from superopt.threads.layouts import WIDEST
+from superopt.threads.parts import parted
+from superopt.threads.parts import parts
 from superopt.threads.written import scheduled
 from superopt.ugraph.contraction import operand_dtype
 from superopt.ugraph.cost import BYTES
@@ -49,6 +51,7 @@ REGISTERS = 65536  # of one multiprocessor
 PRODUCER_REGISTERS = 24  # a thread: the least that can be asked for
 CONSUMER_REGISTERS = 240  # a thread: the most that leaves the compiler its own
 CONSUMERS_MOST = 3
+OPERANDS = 26  # registers of a thread that a product takes beside its result, by the assembler
 SLOTS_LEAST = 2
 
 
@@ -83,6 +86,7 @@ def build(
     _check_stores(block)
     if not 1 <= consumers <= CONSUMERS_MOST:
         raise NotEmittable(f"{consumers} consumers; a program has 1 to {CONSUMERS_MOST}")
+    _check_widths(found, products, config, consumers)
     pipes = _pipes(block, walk, found, products, capacity, rows)
     schedule = (overlapped if early else in_turn)(walk.axis, found, pipes)
     registers = consumer_registers(consumers), PRODUCER_REGISTERS
@@ -160,19 +164,6 @@ def copied_out(block: BlockGraph, products: Products) -> tuple[Store, ...]:
     )
 
 
-def parted(block: BlockGraph, store: Store) -> str:
-    """The axis along which a wide result leaves in two parts, one after the other through the same
-    shared memory, so that there is more of that for pipes: the axis of its columns, where it is
-    the search that chooses how many a tile has; else empty."""
-    (*_, axis) = store.order
-    return axis if block.place[axis] == Grid() else ""
-
-
-def parts(columns: int) -> int:
-    """In how many parts a tile with so many columns (at most ``WIDEST``) leaves."""
-    return 1 + columns // WIDEST
-
-
 def _tile_bytes(graph: ThreadGraph, order: Iterable[str], dtype: str) -> int:
     tiles = graph.config.tile
     positions = prod(tiles.get(a, 1) for a in order)
@@ -233,6 +224,21 @@ def _check(instrs: tuple[Instr, ...], products: Products, config: Config, dtype:
             raise NotEmittable(
                 f"{instr.name!r} has {config.tile[product.column]} columns; at most {WIDEST}"
             )
+
+
+def _check_widths(
+    instrs: tuple[Instr, ...], products: Products, config: Config, consumers: int
+) -> None:
+    """What a consumer has more of than the producer, the assembler gives to no one instruction."""
+    most = REGISTERS // (WARPGROUP * (consumers + 1)) // 8 * 8
+    for instr in instrs:
+        if (product := products.of(instr.value)) is not None:
+            needed = ROWS * config.tile[product.column] // WARPGROUP + OPERANDS
+            if needed > most:
+                raise NotEmittable(
+                    f"{instr.name!r} takes {needed} registers at once; with {consumers} consumers "
+                    f"an instruction has {most}"
+                )
 
 
 def _pipes(

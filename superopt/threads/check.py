@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from functools import lru_cache
 
 from superopt.threads.flight import Event
 from superopt.threads.flight import age
@@ -30,19 +31,26 @@ from superopt.ugraph.threads import ThreadGraph
 
 def check(graph: ThreadGraph) -> list[str]:
     """Everything that is wrong with the schedules of ``graph``, one line each."""
-    found = []
-    for body in graph.bodies:
-        pipes = [p for p in graph.pipes if p.walk == body.axis]
-        problems = [*_named(body, pipes)]
-        if not problems:
-            problems = [*_early(body), *_unawaited(body)]
-        if not problems:
-            problems = [*_stuck(graph, body, pipes)]
-        found += problems
-    return found
+    consumers = graph.consumers if graph.ring else 1
+    return [
+        problem
+        for body in graph.bodies
+        for problem in _problems(
+            body, tuple(p for p in graph.pipes if p.walk == body.axis), consumers, graph.ring
+        )
+    ]
 
 
-def _named(body: Body, pipes: list[Pipe]) -> Iterator[str]:
+@lru_cache(maxsize=512)  # tiles are none of its arguments, so most graphs of a search are alike
+def _problems(body: Body, pipes: tuple[Pipe, ...], consumers: int, ring: bool) -> tuple[str, ...]:
+    return (
+        tuple(_named(body, pipes))
+        or (*_early(body), *_unawaited(body))
+        or tuple(_stuck(body, pipes, consumers, ring))
+    )
+
+
+def _named(body: Body, pipes: Sequence[Pipe]) -> Iterator[str]:
     """A schedule places every instruction, wait and load, each once and at a place of its own."""
     schedule = body.schedule
     products = [i.name for i in body.instrs if i.op is Op.PRODUCT]
@@ -101,14 +109,13 @@ def _unawaited(body: Body) -> Iterator[str]:
             yield f"{name!r} is awaited {place.stage - issued.stage} steps after it is issued"
 
 
-def _stuck(graph: ThreadGraph, body: Body, pipes: list[Pipe]) -> Iterator[str]:
+def _stuck(body: Body, pipes: Sequence[Pipe], consumers: int, ring: bool) -> Iterator[str]:
     """No loop of a few iterations stops for ever."""
     slots = max((p.capacity for p in pipes), default=1)
     stages = body.schedule.stages
-    consumers = graph.consumers if graph.ring else 1
     listed, read = events(body), reading(body, pipes)
     for count in range(max(1, stages - 1), 2 * (stages + slots) + 1):
-        work = [*_work(body, listed, read, count, graph.ring)]
+        work = [*_work(body, listed, read, count, ring)]
         run = _Run(
             {p.name: p.capacity for p in pipes},
             [*_copies(body, count)],

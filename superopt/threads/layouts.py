@@ -45,6 +45,10 @@ class Layouts:
                 pass
         raise NotEmittable(f"no tile of a matrix product has the axes {' '.join(dims)!r}")
 
+    def has(self, axis: str) -> bool:
+        """Whether some tile has ``axis``; values along another one meet no tile."""
+        return any(axis in tile for tile in self.tiles)
+
     def slice_of(self, axis: str, within: tuple[str, str]) -> bool:
         """Whether values along ``axis`` lie as a slice of the tile ``within`` already."""
         at = self.parent((axis,))

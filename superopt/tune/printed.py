@@ -17,6 +17,7 @@ from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
 from superopt.source import LaunchSpec
 from superopt.threads.layouts import ROWS
+from superopt.threads.parts import is_wide
 from superopt.tune.request import Entry
 from superopt.tune.request import Launches
 from superopt.tune.space import Structure
@@ -50,8 +51,9 @@ class Printed:
         return launch_specs(self.structure.graph, launches, case.sizes, case.storage, case.tf32, 0)
 
 
-Roles = tuple[tuple[int, str, int], ...]
-"""Of each launch: consumers, their kind, and slots; without consumers all zero."""
+Roles = tuple[tuple[int, str, int, bool], ...]
+"""Of each launch: consumers, their kind, slots, and whether its tiles are so wide that results
+leave in parts; without consumers all zero."""
 
 
 def has_roles(launches: Launches) -> bool:
@@ -61,7 +63,10 @@ def has_roles(launches: Launches) -> bool:
 
 def roles_of(launches: Launches) -> Roles:
     """What decides about the text of roles, whatever the tiles."""
-    return tuple((c.consumers, c.kind, c.stages) if c.consumers else (0, "", 0) for c in launches)
+    return tuple(
+        (c.consumers, c.kind, c.stages, is_wide(c)) if c.consumers else (0, "", 0, False)
+        for c in launches
+    )
 
 
 def text_of(

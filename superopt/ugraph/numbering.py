@@ -14,8 +14,8 @@ from superopt.ugraph.levels import Grid
 
 
 def neighbours(block: BlockGraph) -> tuple[str, str] | None:
-    """Two grid axes for groups of tiles that one program after the other takes: as ``grouped``, or
-    the fastest tiled axis and the one before it, which has a program for each position."""
+    """The grid axes whose tiles ``Config.group`` groups where programs take so many each: as
+    ``grouped``, or a tiled axis and the one before it that has a tile for each position."""
     pairs = pairwise(t.axis for t in block.order)
     return grouped(block) or next(((a, b) for a, b in pairs if block.place[b] == Grid()), None)
 

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from superopt.errors import UserError
 from superopt.verify.questions import UNSAT
 from superopt.verify.questions import Question
-
-if TYPE_CHECKING:
-    import z3
 
 Asks = Callable[[str], str]  # a script -> unsat, sat or unknown
 
@@ -22,8 +18,7 @@ Z3 = "z3"
 CVC5 = "cvc5"
 Z3_LIMIT = 8_000_000  # twice what a search allows: texts are not simplified as terms are
 CVC5_LIMIT = 400_000
-SUBSTITUTES = ("simplify", "propagate-values", "solve-eqs", "smt")
-UNKNOWN = "unknown"
+SUBSTITUTES = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify")
 
 
 def again(questions: Iterable[Question], ask: Asks) -> list[tuple[Question, str]]:
@@ -50,15 +45,21 @@ def solver_of(name: str) -> Asks:
         raise UserError(f"--solver {name}: is not installed: pip install {error.name}") from error
 
 
-def substituting(ctx: z3.Context) -> z3.Solver:
-    """A solver for linear arithmetic that substitutes what is equal before it searches.
-
-    That settles at once what takes one without it a second. It is put together here because the
-    one that z3 would choose limits its own steps by time.
-    """
+def substituted(smt2: str, rlimit: int) -> str:
+    """What z3 says of a script of linear arithmetic once it has substituted what is equal, which
+    settles much that it searches long for without. (The solver that z3 would choose for this
+    limits its steps by time.)"""
     import z3
 
-    return z3.Then(*SUBSTITUTES, ctx=ctx).solver()
+    context = z3.Context()
+    goal = z3.Goal(ctx=context)
+    goal.add(z3.parse_smt2_string(smt2, ctx=context))
+    (left,) = z3.Then(*SUBSTITUTES, ctx=context)(goal)
+    solver = z3.SimpleSolver(ctx=context)
+    solver.set("ctrl_c", False)
+    solver.set("rlimit", rlimit)
+    solver.add(left)
+    return str(solver.check())
 
 
 def _z3() -> Asks:
@@ -66,16 +67,14 @@ def _z3() -> Asks:
 
     def ask(smt2: str) -> str:
         linear = "(set-logic QF_LIA)" in smt2
-        said = UNKNOWN
-        for make in (substituting, z3.SimpleSolver) if linear else (z3.Solver,):
-            solver = make(ctx=z3.Context())  # its own, so that no earlier question matters
-            solver.set("ctrl_c", False)
-            solver.set("rlimit", Z3_LIMIT)
-            solver.from_string(smt2)
-            said = str(solver.check())
-            if said != UNKNOWN:
-                break
-        return said
+        if linear and (said := substituted(smt2, Z3_LIMIT)) == UNSAT:
+            return said
+        context = z3.Context()  # its own, so that no earlier question matters
+        solver = z3.SimpleSolver(ctx=context) if linear else z3.Solver(ctx=context)
+        solver.set("ctrl_c", False)
+        solver.set("rlimit", Z3_LIMIT)
+        solver.from_string(smt2)
+        return str(solver.check())
 
     return ask
 

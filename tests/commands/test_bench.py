@@ -71,6 +71,13 @@ def test_wrong_input_is_named(cli, options, why):
     assert why in said.err
 
 
+def test_a_kernel_in_the_words_of_flagtree_is_timed_by_nothing_else(cli, tmp_path):
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text("import triton.experimental.tle.language as tle\n")
+    said = cli("bench", kernel, "--spec", SPEC)
+    assert (said.code, "needs FlagTree, which is not here" in said.err) == (2, True)
+
+
 def test_a_kernel_without_certificate_or_spec(cli, tmp_path):
     said = cli("bench", KERNEL)
     assert said.code == 2

@@ -12,6 +12,7 @@ from superopt.mutate.outcome import Subject
 from superopt.ugraph.levels import Config
 from superopt.verify.source.load import read_text
 from tests.emit.cases import CASES
+from tests.mutate.thresholds import thresholds_case
 
 # (case, graph): what it is an example of.
 SUBJECTS = {
@@ -34,13 +35,14 @@ SUBJECTS = {
     ("distances", 0): "distances of positions",
     ("integers", 0): "whole numbers",
     ("listing", 4): "lists of the best",
+    ("thresholds", 0): "comparisons of data",
 }
 
 
 @cache
 def subject(name: str, graph: int) -> Subject:
     """The text of one graph of a case, alone in its file."""
-    case = CASES[name]()
+    case = thresholds_case() if name == "thresholds" else CASES[name]()
     found = replace(case, graphs=(case.graphs[graph],))
     configs = tuple(map(_unequal, found.configs(found.graphs[0])))
     rows = [Row("case0", 0, configs, tuple(found.sizes[0].items()))]

@@ -47,6 +47,11 @@ SCALED = """kernel
     carry sum1 over m by add of mul(x[m k], x[m k])
   store out[m n] = mul(new(sum0[m n]), rsqrt(add(new(sum1[m]), 1)))
 """
+COUNTED = MATMUL.replace(
+    "  store out[m n] = new(sum0[m n])",
+    "    carry count over by add of where(le(0, index(k)), 1, 0)\n"
+    "  store out[m n] = div(new(sum0[m n]), new_int(count[]))",
+)
 
 
 def weighted(score: str = "%0", walk: str = "walk n", stored: str = "") -> str:
@@ -112,6 +117,7 @@ ALL = {
     "behind": BEHIND,
     "gated": GATED,
     "scaled": SCALED,
+    "counted": COUNTED,
     "plain": PLAIN,
     "logarithm": LOGARITHM,
     "causal": CAUSAL,

@@ -8,9 +8,11 @@ from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.numbering import grouped
+from superopt.ugraph.numbering import neighbours
 from superopt.ugraph.split import launches
 from tests.grouped import grouped as heads
 from tests.grouped import mapped
+from tests.threads.cases import block
 
 ONE = Grid(tiled=False)
 
@@ -39,3 +41,9 @@ def test_the_fastest_tiled_neighbours_are_grouped(
 def test_parts_of_a_split_are_no_part_of_a_group() -> None:
     graph = mapped(heads(), True, r=Grid())
     assert [grouped(block) for block in launches(graph)] == [("r", "m"), ("r", "m")]
+
+
+def test_programs_of_several_tiles_also_group_an_axis_with_a_tile_for_each_position():
+    assert neighbours(block("matmul")) == grouped(block("matmul")) == ("m", "n")
+    assert grouped(block("causal")) is None
+    assert neighbours(block("causal")) == ("h", "m")

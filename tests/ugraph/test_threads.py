@@ -35,7 +35,8 @@ def test_tensors_are_read_by_those_who_take_them_from_memory():
     assert [t.name for t in plain.tensors(plain.by_name["sum0"])] == ["v"]
     assert [t.name for t in plain.tensors(plain.by_name["product_1"])] == ["q", "k"]
     assert [t.name for t in scaled.tensors(scaled.by_name["x_tile_1"])] == ["x"]
-    assert [t.name for t in scaled.tensors(scaled.by_name["operand_2"])] == ["gain"]
+    assert [t.name for t in scaled.tensors(scaled.by_name["gain_tile_2"])] == ["gain"]
+    assert not scaled.tensors(scaled.by_name["operand_3"])
 
 
 def test_only_products_have_operands():

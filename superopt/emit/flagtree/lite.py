@@ -9,6 +9,8 @@ which ``tle.cumsum`` leaves out.
 
 from __future__ import annotations
 
+from superopt.ugraph.node import Input
+
 NEEDS = "FlagTree (branch triton_v3.6.x)"
 NEEDS_ROLES = "FlagTree (branch triton_v3.6.x, with tle.gpu.wgmma: July 2026)"
 
@@ -27,6 +29,14 @@ except ImportError as error:
 def imported(roles: bool) -> str:
     """The lines that import TLE, or say what is missing. ``roles``: the file has some."""
     return IMPORT.replace("@NEEDS@", NEEDS_ROLES if roles else NEEDS)
+
+
+def ahead(tensor: Input, walked: str | None, dims: tuple[str, ...]) -> bool:
+    """Whether a tile of ``tensor`` with ``dims`` is worth a hint: it is another one in each step of
+    the walk in hand, and is copied in whole vectors. (Of truths, what is loaded is not yet what
+    ``tle.load`` returns and marks.)"""
+    vectors = bool(tensor.order) and tensor.order[-1] in dims and tensor.dtype != "bool"
+    return walked in tensor.order and vectors
 
 
 def load(arguments: str) -> str:

@@ -26,12 +26,13 @@ RESERVED = ("fields", "readers")  # no names of fields, nor are those that begin
 @dataclass(frozen=True)
 class Edge:
     """``tensors`` on their way from the producer: to all consumers, or (``split``) one tile to
-    each. ``reader``: what consumers call their end of it. ``writers``, ``pipes``: one, or one for
-    each consumer."""
+    each. ``stem``: of names. ``reader``: what consumers call their end of it. ``writers``,
+    ``pipes``: one, or one for each consumer."""
 
     pipe: Pipe
     tensors: tuple[Input, ...]
     split: bool
+    stem: str
     reader: str
     writers: tuple[str, ...]
     pipes: tuple[str, ...]
@@ -79,16 +80,17 @@ class Pipes(Shared):
         for split in (False, True):
             tensors = tuple(t for t in pipe.tensors if self.split(t.order) is split)
             if tensors:
-                fresh = self.entry.names.fresh
+                fresh, stem = self.entry.names.fresh, "_".join(t.name for t in tensors)
                 ends = [f"_{i}" for i in range(self.consumers)] if split else [""]
                 found.append(
                     Edge(
                         pipe,
                         tensors,
                         split,
-                        fresh(f"{pipe.name}_reader"),
-                        tuple(fresh(f"{pipe.name}_writer{end}") for end in ends),
-                        tuple(fresh(f"{pipe.name}_pipe{end}") for end in ends),
+                        stem,
+                        fresh(f"{stem}_reader"),
+                        tuple(fresh(f"{stem}_writer{end}") for end in ends),
+                        tuple(fresh(f"{stem}_pipe{end}") for end in ends),
                     )
                 )
         return found

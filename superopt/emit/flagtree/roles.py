@@ -36,7 +36,7 @@ class TleProducer(Producer):
     def _next(self, pipe: Pipe, number: str, slots: dict[str, str], lines: Writer) -> None:
         for edge in self.shared.of(pipe):
             for consumer, writer in enumerate(edge.writers):
-                slot = self.role.names.fresh(f"{pipe.name}_slot")
+                slot = self.role.names.fresh(f"{edge.stem}_slot")
                 lines.line(f"{slot} = {writer}.acquire({number})")
                 which, self.role.which = self.role.which, str(consumer)
                 for tensor in edge.tensors:
@@ -100,7 +100,7 @@ class TleLoop(Loop):
     def _acquire(self, event: Event) -> None:
         for name, (first, _) in self.reading.items():
             for edge in self.shared.of(self.pipes[name]) if first == event else ():
-                ready, number = self.role.names.fresh(f"{name}_ready"), self._counted()
+                ready, number = self.role.names.fresh(f"{edge.stem}_ready"), self._counted()
                 self.lines.line(f"{ready} = {edge.reader}.wait({number})")
                 assert self.now is not None
                 self.now.slots[edge.reader] = ready
@@ -161,7 +161,7 @@ class TleConsumer(Consumer):
     def arrive(self) -> None:
         """Prints the wait for what is copied once a tile of the grid."""
         for edge in self._once():
-            ready = self.role.names.fresh(f"{edge.pipe.name}_ready")
+            ready = self.role.names.fresh(f"{edge.stem}_ready")
             self.role.lines.line(f"{ready} = {edge.reader}.wait({once(self)})")
             self.shared.ready[edge.reader] = ready
 

@@ -80,6 +80,9 @@ class Consumer:
             real = carry.state.kind is Kind.REAL
             unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
             kind = "gl.float32" if real else "gl.int64"
+            if not dims:
+                role.lines.line(f"{name} = gl.cast({unit}, {kind})")
+                continue
             shape, layout = self.values.shape(dims), role.layout(dims)
             role.lines.line(f"{name} = gl.full({shape}, {unit}, {kind}, layout={layout})")
         if self.shared.turns:

@@ -89,7 +89,7 @@ class Entry(Frame):
         self.names.fresh(CONSUMER)
         self.names.fresh("turn")
         self.waves = Waves.named(self.names, turned=not each) if persistent else None
-        if persistent:
+        if each:
             self.grouped = neighbours(block) or ()
 
     def program(self) -> str:
@@ -215,6 +215,8 @@ class Role(Frame):
 
     def layout(self, dims: tuple[str, ...]) -> str:
         """The constexpr that says how a value with ``dims`` lies."""
+        if len(dims) == 1 and not self.layouts.has(dims[0]):
+            return self.constant(f"LAYOUT_{self.stem(dims[0]).upper()}", LANES)
         parent = self.layouts.parent(dims)
         if dims == parent:
             return self._tile_layout(parent)

@@ -20,9 +20,9 @@ from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.threads.build import SLOTS_LEAST
 from superopt.threads.build import of_config
-from superopt.threads.build import parted
-from superopt.threads.build import parts
 from superopt.threads.check import check
+from superopt.threads.parts import parted
+from superopt.threads.parts import parts
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.threads import ThreadGraph

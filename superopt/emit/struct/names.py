@@ -5,8 +5,8 @@ from __future__ import annotations
 from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Entry
 from superopt.emit.writer import Writer
-from superopt.threads.build import parted
 from superopt.threads.layouts import WIDEST
+from superopt.threads.parts import parted
 from superopt.ugraph.node import Input
 from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import ThreadGraph
@@ -153,7 +153,7 @@ class Shared:
 
 
 def parts_of(tile: str) -> str:
-    """Text of ``threads.build.parts``."""
+    """Text of ``threads.parts.parts``."""
     return f"1 + {tile} // {WIDEST}"
 
 

@@ -20,7 +20,7 @@ from superopt.verify.verdict import Refuted
 
 THRESHOLD = 1e-6  # relative to the largest element; rounding errors are ten orders smaller
 DRAWS = 3
-TIED_DRAWS, SMALL = 24, 2
+TIED_DRAWS, SMALL = 96, 2
 
 
 def counterexample(

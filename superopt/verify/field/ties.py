@@ -32,10 +32,11 @@ def compares_data(program: Program) -> bool:
 
     Guards do not count: what is compared with an infinity, or is asked whether it is 0.
     """
-    return any(map(_compares, topo([s.value for s in program.outputs])))
+    return any(map(asks_for_order, topo([s.value for s in program.outputs])))
 
 
-def _compares(node: Node) -> bool:
+def asks_for_order(node: Node) -> bool:
+    """Whether a node compares data, and is no guard."""
     if not isinstance(node, Map) or node.fn not in ORDERS:
         return False
     numbers = {a.value for a in node.args if isinstance(a, Const)}

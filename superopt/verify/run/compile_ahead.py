@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from typing import cast
 
 from superopt.closing import Closing
 from superopt.source import Facts
 from superopt.source import LaunchSpec
 from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
+from superopt.verify.run.stem import Stem
 from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import NotCompiled
 from superopt.verify.run.trial import ReadRequest
+from superopt.verify.verdict import Verdict
+from superopt.verify.verdict import accepted
+from superopt.verify.verdict import spoken
 
 COMPILE_SECONDS = 120.0
 READ_SECONDS = 120.0
@@ -26,14 +31,19 @@ class Compiler(Closing):
     and kept.
 
     ``seconds`` is the limit for one launch. A crash, a hang or a refusal of the compiler is that
-    launch's ``NotCompiled``.
+    launch's ``NotCompiled``. ``stem``: what the processes are forked from.
     """
 
-    def __init__(self, jobs: int | None = None, seconds: float = COMPILE_SECONDS) -> None:
+    def __init__(
+        self,
+        jobs: int | None = None,
+        seconds: float = COMPILE_SECONDS,
+        stem: Stem | None = None,
+    ) -> None:
         self.jobs = jobs or min(4, os.cpu_count() or 1)
         self.seconds = seconds
         self._idle: SimpleQueue[Worker] = SimpleQueue()
-        self._workers = [Worker({"TRITON_INTERPRET": "0"}) for _ in range(self.jobs)]
+        self._workers = [Worker({"TRITON_INTERPRET": "0"}, stem=stem) for _ in range(self.jobs)]
         for worker in self._workers:
             self._idle.put(worker)
 
@@ -61,9 +71,19 @@ class Compiler(Closing):
     def read(self, request: ReadRequest) -> str:
         """Why roles must not run on a device; empty if they may."""
         try:
-            return str(self._answer(request, READ_SECONDS))
+            claim, verdict = self.claim(request)
         except WorkerError as died:
             return str(died)
+        return "" if accepted(verdict) else f"{claim}: {spoken(verdict)}"
+
+    def claim(self, request: ReadRequest) -> tuple[str, Verdict]:
+        """What the reading of roles says.
+
+        Raises:
+            WorkerError: it did not end in time, or in order.
+        """
+        claim, verdict = cast("tuple[str, Verdict]", self._answer(request, READ_SECONDS))
+        return claim, verdict
 
     def _one(self, request: CompileRequest) -> Facts | NotCompiled:
         try:

@@ -6,26 +6,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from superopt.closing import Closing
+from superopt.verify.run.process import ALONE
 from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
+from superopt.verify.run.stem import Stem
 from superopt.verify.run.trial import RunRequest
 from superopt.verify.run.trial import RunResult
 from superopt.verify.run.trial import Trial
 
 TRIAL_SECONDS = 60.0
 
-_INTERPRETER = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_INTERPRETER = {"TRITON_INTERPRET": "1", **ALONE}
 
 
 class Runner(Closing):
     """A process that runs trials of any number of printed files.
 
     ``seconds`` is the limit for one trial. A crash or a hang is that trial's message and costs no
-    other trial.
+    other trial. ``stem``: what the process is forked from.
     """
 
-    def __init__(self, seconds: float = TRIAL_SECONDS) -> None:
-        self._worker = Worker(_INTERPRETER)
+    def __init__(self, seconds: float = TRIAL_SECONDS, stem: Stem | None = None) -> None:
+        self._worker = Worker(_INTERPRETER, stem=stem)
         self.seconds = seconds
 
     def start(self) -> None:

@@ -29,6 +29,7 @@ from superopt.ugraph.node import kind_of_dtype
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import topo
+from superopt.verify.field.ties import asks_for_order
 
 
 def nodes(program: Program) -> list[Node]:
@@ -150,4 +151,17 @@ def compared(program: Program) -> dict[str, str]:
             for tensor in below_it if axes else ():
                 if isinstance(tensor, Input) and tensor.kind is Kind.INT:
                     found.setdefault(tensor.name, axes[0])
+    return found
+
+
+def compared_as_they_are(program: Program) -> set[str]:
+    """The float tensors that are compared with one another, which may be equal whatever the
+    dtype; none if anything is compared that rounding may change."""
+    found: set[str] = set()
+    for node in nodes(program):
+        if asks_for_order(node):
+            assert isinstance(node, Map)
+            if not all(isinstance(n, Input) for n in node.args):
+                return set()
+            found |= below(node.args)
     return found

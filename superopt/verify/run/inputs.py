@@ -35,6 +35,7 @@ Arrays = dict[str, Array]
 ABOVE = 1e4
 BELOW = -1e6
 TILE = 16
+POOL = 6  # different sizes of numbers, where data are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +120,10 @@ def families(
         yield from _along(maker, axis)
     for axis in hostile.folded_axes(program) if not stabilised else ():
         yield from _sums(maker, axis)
+    if equal := hostile.compared_as_they_are(program):
+        few = np.random.default_rng(seed).standard_normal(POOL)
+        pool = np.concatenate([few, -few])  # a lost digit makes either half smaller
+        yield Family("compared data equal", maker.changed(_of(pool, seed), equal))
     yield from _planted(maker)
     yield from _masked_everywhere(maker)
     yield from _truths(maker)
@@ -181,6 +186,16 @@ def _times(
 ) -> Callable[[Input, Array], Array]:
     """``change``, and then a multiplication."""
     return lambda tensor, value: change(tensor, value) * factor
+
+
+def _of(pool: Array, seed: int) -> Callable[[Input, Array], Array]:
+    """Numbers of a pool, in a random order for each tensor."""
+
+    def picked(tensor: Input, value: Array) -> Array:
+        random = np.random.default_rng([seed, *tensor.name.encode()])
+        return np.asarray(random.choice(pool, value.shape))
+
+    return picked
 
 
 def _passing(maker: _Maker, signed: Callable[[Input, Array], Array], target: float) -> Arrays:

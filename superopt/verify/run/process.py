@@ -18,10 +18,15 @@ from typing import Any
 import superopt
 from superopt.closing import Closing
 from superopt.errors import SuperoptError
+from superopt.verify.run.stem import Fork
+from superopt.verify.run.stem import Forked
+from superopt.verify.run.stem import Stem
+from superopt.verify.run.stem import StemError
 from superopt.verify.run.worker import LENGTH
 from superopt.verify.run.worker import send
 
 WORKER = "superopt.verify.run.worker"
+ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # processes share the cores
 START_SECONDS = 180.0  # for the imports of a fresh process on a busy machine
 
 
@@ -35,31 +40,53 @@ class Worker(Closing):
     ``environment`` is added to the parent's (``TRITON_INTERPRET`` must be decided before triton
     is imported, so it belongs to the process). The process is started by ``start``, or by the
     first request, or by the first one after a crash. ``module``: what the process runs; it
-    answers by ``worker.serve``.
+    answers by ``worker.serve``. ``stem``: what it is forked from, while that lives.
     """
 
-    def __init__(self, environment: Mapping[str, str], module: str = WORKER) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], module: str = WORKER, stem: Stem | None = None
+    ) -> None:
         self._environment = dict(environment)
         self._module = module
-        self._process: subprocess.Popen[bytes] | None = None
+        self._stem = stem
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._errors: IO[bytes] | None = None
         self._loading = False
 
     def start(self) -> None:
-        """Starts the process, unless it runs; its slow imports then go on in the background."""
+        """Starts the process, unless it runs; its slow imports then go on in the background. With a
+        stem that is what is started: to fork takes no time."""
+        if self._process is None and self._stem is not None:
+            try:
+                self._stem.start()
+            except StemError:
+                self._stem = None
+        if self._stem is None:
+            self._begin()
+
+    def _begin(self) -> None:
         if self._process is not None:
             return
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
-        self._process = subprocess.Popen(
+        self._process = self._launched(self._errors.fileno())
+        self._send("load")
+        self._loading = True
+
+    def _launched(self, errors: int) -> subprocess.Popen[bytes] | Forked:
+        environment = inherited(self._environment)
+        if self._stem is not None:
+            try:
+                return Forked(self._stem, Fork(self._module, environment), errors)
+            except StemError:
+                self._stem = None
+        return subprocess.Popen(
             [sys.executable, "-m", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=inherited(self._environment),
+            stderr=errors,
+            env=environment,
             start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
         )
-        self._send("load")
-        self._loading = True
 
     def request(self, message: object, seconds: float) -> Any:
         """The reply to ``message``.
@@ -67,7 +94,7 @@ class Worker(Closing):
         Raises:
             WorkerError: no reply came in time, or the process ended.
         """
-        self.start()
+        self._begin()
         try:
             if self._loading:
                 self._receive(START_SECONDS)
@@ -131,6 +158,11 @@ class Worker(Closing):
         said = epitaph(self._process.wait(), self._errors)
         self.close()
         return said
+
+
+def stem() -> Stem:
+    """A process to fork workers from."""
+    return Stem(inherited(ALONE))
 
 
 def inherited(more: Mapping[str, str]) -> dict[str, str]:

@@ -24,16 +24,19 @@ import triton.language as tl
 
 
 @triton.jit
-def load(pointer, mask=None, other=None, cache_modifier: tl.constexpr = "",
-         eviction_policy: tl.constexpr = "", is_async: tl.constexpr = False):
-    return tl.load(pointer, mask=mask, other=other, cache_modifier=cache_modifier,
-                   eviction_policy=eviction_policy)
+def load(pointer, mask=None, other=None, is_async=False):
+    return tl.load(pointer, mask=mask, other=other)
 """
 
 
 def flagtree() -> bool:
     """Whether this triton is FlagTree's."""
     return importlib.util.find_spec(PACKAGE) is not None
+
+
+def lacking(text: str) -> bool:
+    """Whether a file with ``text`` needs FlagTree, which is not here."""
+    return LANGUAGE in text and not flagtree()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from decimal import localcontext
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 from superopt.ugraph.scalar import Constant
@@ -64,6 +65,7 @@ def read_text(source: Path | str, name: str = "kernel") -> KernelText:
     return KernelText(name, source, tree, kernels, functions, constants)
 
 
+@lru_cache(maxsize=64)
 def roles_of(tree: ast.Module) -> frozenset[str]:
     """The functions that start roles and those that are roles: all under ``gluon.jit``, and what
     ``tle.gpu.warp_specialize`` stands in or is given."""

@@ -186,7 +186,7 @@ class Kernel:
         self.function = function
         self.name = function.__name__
         node = machine.text.kernels[self.name]
-        self.fold = _FOLDS.get(ast.unparse(node.body[-1]))
+        self.fold = _folds(node)
         self.meaning = meant(node)
         self.types = {a.arg: a.annotation for a in node.args.args}
 
@@ -234,6 +234,11 @@ class Kernel:
             raise OutsideVocabularyError(f"an argument of type {type(value).__name__}")
         tile = as_tile(self.machine.cells, value)
         return tile.to(INT64) if annotation in ("tl.int64", "gl.int64") else tile
+
+
+@functools.lru_cache(maxsize=1024)
+def _folds(node: ast.FunctionDef) -> Fn | None:
+    return _FOLDS.get(ast.unparse(node.body[-1]))
 
 
 def _programs(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

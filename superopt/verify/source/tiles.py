@@ -62,6 +62,7 @@ FP32, INT32, INT64, BOOL = (DTYPES[n] for n in ("fp32", "int32", "int64", "bool"
 INT8 = DTYPES["int8"]
 
 Data = Any  # an array of whatever domain the reading has
+_COUNTING = (Fn.ADD, Fn.SUB, Fn.MAX, Fn.MIN)
 _CHOOSING = (Fn.MAX, Fn.MIN, Fn.ABS, Fn.WHERE)  # which give one of their numbers
 
 
@@ -324,8 +325,8 @@ def binary(fn: Fn, left: Any, right: Any) -> Tile:
     if a.plain is not None and b.plain is not None and fn in _PLAIN:
         found = np.asarray(_PLAIN[fn](a.plain, b.plain))
         return Tile(cells, dtype, found if dtype is BOOL else wrapped(found, dtype))
-    if dtype.kind is Kind.INT:
-        dtype = FP32
+    if dtype.kind is Kind.INT and (dtype is not INT64 or fn not in _COUNTING):
+        dtype = FP32  # of less than 64 bits it is not known that they hold the numbers
     return mapped(cells, fn, (a, b), dtype)
 
 

@@ -59,6 +59,21 @@ def test_only_tiles_of_a_walk_have_hints(graph):
         assert set(pointers) <= moving
 
 
+@pytest.mark.parametrize(
+    ("dtype", "walked", "dims", "wanted"),
+    [
+        (None, "n", ("m", "n"), True),
+        ("int32", "n", ("n",), True),
+        ("bool", "n", ("m", "n"), False),
+        (None, "k", ("m", "n"), False),
+        (None, None, ("m", "n"), False),
+        (None, "m", ("m",), False),
+    ],
+)
+def test_which_tiles_are_worth_a_hint(dtype, walked, dims, wanted):
+    assert lite.ahead(Input("x", ("m", "n"), dtype), walked, dims) is wanted
+
+
 def test_a_tile_that_comes_once_has_no_hint():
     (kernel,) = print_graph(samples.online_attention(), dialect=Dialect.FLAGTREE)
     assert "q = tl.load(" in kernel.text

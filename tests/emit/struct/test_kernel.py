@@ -80,6 +80,9 @@ def test_programs_of_several_tiles_change_nothing(name, kept):
         made = persistent(graph(name, consumers=2, capacity=3), kept, **flags)
         assert check(made) == []
         agrees(made, MANY)
+    grouped = replace(made, config=replace(made.config, each=8))
+    assert "GROUP" in print_threads(grouped, "f").kernel.text
+    agrees(grouped, MANY)
 
 
 def persistent(made: ThreadGraph, kept: int, **flags: bool) -> ThreadGraph:

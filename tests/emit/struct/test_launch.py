@@ -147,14 +147,15 @@ def test_as_many_programs_as_multiprocessors_take_all_tiles(tmp_path):
     text = emit(
         samples.attention(causal=True), [graph], [row(SEVERAL), row(WIDE), plain], Header("")
     )
-    assert "attention_g0_k0_roles2_persistent2[(_at_once(programs, q.device),)](" in text
+    assert "attention_g0_k0_roles2_persistent2[(_at_once(programs, q.device, 0),)](" in text
     assert "attention_g0_k0_roles2[(programs,)](" in text
     assert "(q, (1, 1, m_tile, d_tile), 2 * launch.consumers)" in text  # two slots, each for all
     module = load(text, tmp_path / "several.py")
     module._multiprocessors = lambda device: 132
-    assert [module._at_once(n, None) for n in (1, 131, 4096)] == [1, 131, 132]
+    assert [module._at_once(n, None, 0) for n in (1, 131, 4096)] == [1, 131, 132]
+    assert [module._at_once(n, None, 8) for n in (1, 131, 4096)] == [1, 131, 512]
     with pytest.raises(ValueError, match="counted in 32 bits"):
-        module._at_once(2**31 - 2**16, None)
+        module._at_once(2**30, None, 0)
     without = emit(samples.attention(causal=True), [graph], [row(WIDE), plain], Header(""))
     assert "_at_once" not in without
 

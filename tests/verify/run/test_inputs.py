@@ -124,6 +124,20 @@ def test_a_causal_mask_hides_no_position_from_every_row():
     assert not [n for n in by_name(samples.attention(causal=True), sizes) if "masked" in n]
 
 
+def test_tensors_that_are_compared_are_equal_at_many_places_with_all_digits():
+    x, y = Input("x", ("m", "n")), Input("y", ("n",))
+    kept = samples.where(Map(Fn.LE, (x, y)), x, samples.num(0))
+    program = Program("f", (x, y), (Store("out", ("m", "n"), None, kept),))
+    arrays = by_name(program, {"m": 19, "n": 35})["compared data equal"].arrays
+    equal = arrays["x"] == arrays["y"]
+    assert 0.02 < equal.mean() < 0.3
+    shorter = rounded(arrays["y"], "fp16")
+    assert (equal & (arrays["x"] > shorter)).any()  # a cast to fewer bits changes the answer
+    moved = samples.where(Map(Fn.LE, (samples.add(x, y), y)), x, samples.num(0))
+    program = Program("f", (x, y), (Store("out", ("m", "n"), None, moved),))
+    assert "compared data equal" not in by_name(program, {"m": 19, "n": 35})
+
+
 def test_integers_are_sorted_ids_and_truths_have_families():
     ids, keep = Input("ids", ("n",), "int32"), Input("keep", ("m", "n"), "bool")
     x = Input("x", ("m", "n"))

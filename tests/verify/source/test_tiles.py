@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.node import Input
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.domain import FieldDomain
 from superopt.verify.source.cells import lifted
@@ -18,12 +19,14 @@ from superopt.verify.source.faults import FaultError
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.tiles import BOOL
 from superopt.verify.source.tiles import DTYPES
+from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import INT8
 from superopt.verify.source.tiles import INT32
 from superopt.verify.source.tiles import INT64
 from superopt.verify.source.tiles import Tile
 from superopt.verify.source.tiles import as_tile
 from superopt.verify.source.tiles import binary
+from superopt.verify.source.tiles import mapped
 from superopt.verify.source.tiles import wrapped
 
 D = FloatDomain()
@@ -109,6 +112,17 @@ def test_nothing_is_computed_in_16_bits_though_conversions_are_the_identity(dtyp
             lossy()
     assert (half * real(2.0)).data.tolist() == [6.0]
     assert (half < 4.0).data.tolist() == [True]
+
+
+def test_a_count_of_what_data_say_stays_a_whole_number_where_it_fits():
+    field = FieldDomain(0, 1, 4)
+    x = Tile(field, FP32, None, field.draw(Input("x", ("n",)), (3,), 0))
+    counts = mapped(field, Fn.WHERE, (x < 1.0, as_tile(field, 1), as_tile(field, 0)), INT64)
+    assert (as_tile(field, 2**40) + counts).dtype is INT64
+    assert (counts - counts).dtype is INT64
+    assert (counts * counts).dtype is FP32  # which may not fit
+    narrow = mapped(field, Fn.WHERE, (x < 1.0, as_tile(field, 1), as_tile(field, 0)), INT32)
+    assert (narrow + narrow).dtype is FP32
 
 
 def test_branches_on_data_are_outside_and_on_tiles_a_fault():

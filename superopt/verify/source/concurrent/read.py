@@ -17,6 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from superopt.threads.layouts import WIDEST
+from superopt.threads.parts import is_wide
+from superopt.threads.parts import wide_axes
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import BlockGraph
@@ -53,9 +56,10 @@ UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at leas
 TILE = 2  # positions in a tile of any other axis
 BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
 LONGER = (7, 4)  # and where they are float64, with every slot taken several times
-# Of the grid of a persistent launch, at least. Programs are two, so one of them has tiles in four
-# or five waves: slots of what comes once a tile, at most two, are taken with both parities.
+# Of the grid of a persistent launch, at least, where values are float64. Programs are two, so one
+# has tiles in four or five waves: slots of what comes once a tile, at most two, have both parities.
 TILES = (7, 9)
+FEW = 3  # and where values are those of fields
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ def read_concurrent(
     """Reads the functions with roles of graph ``index`` of a file, through its launcher.
 
     ``program`` and ``graph`` are in the file's names. ``configs``: say how many consumers and
-    slots (``stages``) each launch has; their tiles are not read, small ones are. ``blocks``,
+    slots (``stages``) each launch has; their tiles are not read, small ones are, but where a wide
+    result leaves in parts. ``blocks``,
     ``longer``: tiles in each walk, one reading each, in fields and in float64. Meanings of the
     verdict are those of ``read_field``. ``kinds``: of the roles, if not those of ``configs``.
     """
@@ -91,9 +96,13 @@ def read_concurrent(
     found: list[Sampled] = []
     seen: list[str] = []
     explored: dict[History, Explored] = {}
+    in_parts = any(wide_axes(b, c) for b, c in zip(launches(graph), configs, strict=True))
     for number, count in enumerate((*blocks, *longer)):
         exact, ragged = number < len(blocks), number in (0, len(blocks))
-        trial = roles_trial(program, graph, configs, count, ragged)
+        # Wide tiles have many elements; where values are those of fields, their terms are limited.
+        wide = not exact or (count == 1 and not any(c.persistent for c in configs))
+        tiles = FEW if exact else TILES[ragged]
+        trial = roles_trial(program, graph, configs, count, ragged, wide, tiles)
         if divides_by_nothing(program, trial.size):
             continue
         machines = _Machines()
@@ -114,7 +123,8 @@ def read_concurrent(
             return Reading(verdict, engines, explored)
         if 0 not in trial.size.values() and not all(m.explored for m in machines.made):
             return Reading(Unknown(f"no roles were launched at {trial.label}"), {}, explored)
-        seen.append(f"{count} tiles {'in fields' if exact else 'in float64'}")
+        where = "in fields" if exact else "in float64"
+        seen.append(f"{count} tiles {where}{', results in parts' if wide and in_parts else ''}")
     facts = dict.fromkeys(fact for v in found for fact in v.facts)
     facts[f"{counted(configs, kinds)}: {', '.join(seen)}"] = None
     facts |= dict.fromkeys(said(history, one) for history, one in explored.items())
@@ -139,13 +149,14 @@ def planned(text: KernelText, index: int) -> list[Planned]:
                 one.parts,
                 stages=one.stages,
                 consumers=one.consumers,
+                group=min(one.group, 2),
                 persistent=persistent_of(one.roles),
             )
             for one in plan.launches
         )
         if plan.graph == index and any(c.consumers for c in configs):
             kinds = tuple(one.roles for one in plan.launches)
-            key = tuple((c.consumers, c.stages) for c in configs)
+            key = tuple((c.consumers, c.stages, is_wide(c)) for c in configs)
             found.setdefault((key, kinds), (configs, kinds))
     return list(found.values())
 
@@ -180,12 +191,20 @@ class _Machines:
 
 
 def roles_trial(
-    program: Program, graph: KernelGraph, configs: Sequence[Config], blocks: int, ragged: bool
+    program: Program,
+    graph: KernelGraph,
+    configs: Sequence[Config],
+    blocks: int,
+    ragged: bool,
+    wide: bool = False,
+    several: int = TILES[0],
 ) -> Trial:
-    """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least.
+    """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least. ``wide``: where
+    results leave in parts by ``configs``, their tiles are so wide that they do.
 
     ``blocks``: tiles in each walk; ``ragged``: the last tile of every axis has lanes past its end,
     and there are several programs. Where positions are compared there are as many rows as walked.
+    ``several``: tiles that a persistent launch has at least.
     """
     orders = [p.order for p in program.params if isinstance(p, Input)]
     orders += [s.order for s in program.outputs]
@@ -196,7 +215,7 @@ def roles_trial(
     even = {s.order[-1] for s in stores if s.order}
     sizes: dict[str, int] = {}
     found = []
-    lone = wide = 0
+    lone = kept = 0
     for axis in axes_of(program):
         tile = UNIT if axis in rows else TILE
         if axis in walked:
@@ -205,6 +224,7 @@ def roles_trial(
         tiles: dict[str, int] = {}
         for axis, place in block.places:
             tile = UNIT if axis in rows else TILE
+            tile = WIDEST if wide and axis in wide_axes(block, config) else tile
             if place == Grid(tiled=False) or isinstance(place, Pack):
                 sizes.setdefault(axis, 1 + (ragged and not lone))
                 lone += 1
@@ -219,10 +239,10 @@ def roles_trial(
                     many = max(many, *(n for a, n in sizes.items() if a in walked), 0)
                 sizes.setdefault(axis, many)
                 continue
-            wide += 1
-            sizes.setdefault(axis, 1 + wide if ragged and axis not in even else tile)
+            kept += 1
+            sizes.setdefault(axis, 1 + kept if ragged and axis not in even else tile)
         if config.persistent:
-            _repeat(block, replace(config, tiles=tuple(tiles.items())), TILES[ragged], sizes, rows)
+            _repeat(block, replace(config, tiles=tuple(tiles.items())), several, sizes, rows)
         found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
     known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
     return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))

@@ -115,6 +115,7 @@ class Roles:
             "zeros": lambda shape, dtype, layout=None: self.language.full(shape, 0, dtype),
             "convert_layout": lambda value, layout, assert_trivial=False: _tile(value),
             "split": lambda value: halves(_tile(value)),
+            "cast": lambda value, dtype: as_tile(self.language.cells, value).to(dtype),
             "allocate_shared_memory": self.allocate,
             "range": self.range,
             "static_range": self.range,

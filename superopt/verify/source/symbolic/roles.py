@@ -90,6 +90,8 @@ class Roles(Kernel):
                 self._copied(True, target, at)
             case "tl.convert_layout", [value, *_]:
                 return value
+            case "tl.cast", [value, Named(text=dtype)]:
+                return self._cast(value, dtype)
             case _ if name in OPAQUE or (name in OF_TILES and arguments[0] == Opaque()):
                 return Opaque()
             case _:

@@ -263,8 +263,8 @@ class Runner:
                 return Whole(x + y)
             case ast.Sub(), Whole(poly=x), Whole(poly=y):
                 return Whole(x - y)
-            case ast.FloorDiv(), Whole(poly=x), Whole(poly=y) if (x.constant or 0) > 0 < (
-                y.constant or 0
+            case ast.FloorDiv(), Whole(poly=x), Whole(poly=y) if (
+                (x.constant or 0) > 0 < (y.constant or 0)
             ):
                 return Whole(number((x.constant or 0) // (y.constant or 1)))
             case _:

@@ -49,7 +49,8 @@ def test_programs_of_several_tiles_are_accepted(case):
 def test_two_programs_take_so_many_tiles_that_every_slot_has_both_parities():
     case = persistent(attention())
     for ragged in (False, True):
-        trial = roles_trial(case.program, case.graph, (case.config,), 3, ragged)
+        how = {"several": TILES[ragged]}
+        trial = roles_trial(case.program, case.graph, (case.config,), 3, ragged, **how)
         rows = 2 * trial.configs[0].tile["m"]
         tiles = trial.size["b"] * trial.size["h"] * -(-trial.size["m"] // rows)
         assert tiles >= TILES[ragged] > 2 * 2 * case.config.persistent - 2
