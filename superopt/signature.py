@@ -31,8 +31,8 @@ FILE_NAMES = frozenset(
     TensorDescriptor _descriptors _old _rounded _round_to _round_to_bf16
     _best _keys _nobody _among _ranked
     tle gluon gl fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait SharedDescriptor
-    _without_roles _instead _shared_descriptors _room GLUON_DTYPES TAKEN _at_once _multiprocessors
-    _dependent""".split()  # noqa: SIM905
+    _without_roles _instead _part _shared_descriptors _room GLUON_DTYPES TAKEN _at_once
+    _multiprocessors _dependent""".split()  # noqa: SIM905
 )
 
 EXAMPLE = 'x: Annotated[Tensor, "m n"], or with a dtype Annotated[Tensor, "m n", "int32"]'

@@ -114,7 +114,8 @@ def _moved(
 ) -> Repair:
     """The repair that keeps the basis at the current ``x``."""
     rank, producers = len(found.basis), _read(carry, standing)
-    like = [carry.term, *(c.term for c in standing)]
+    regular, _ = regular_form(carry.term, axis, regions.points)
+    like = [carry.term, regular, *(c.term for c in standing)]
     first = found.basis[0] if found.apart else carry.term
     plain = [normal(k, regions.regular, like) for k in (first, *found.basis[1:])]
     basis = [_varying(k, axis, carry.fold) for k in plain]

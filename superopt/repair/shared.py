@@ -7,6 +7,7 @@ alike, absorb alike and move alike are one node by one node the same, and one of
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -38,14 +39,20 @@ def normal(term: Node, known: Mapping[Node, Span], like: Iterable[Node]) -> Node
 
     ``known``: spans of states. A choice ``where(u == c, v, e)`` is ``e`` if ``e`` is ``v`` wherever
     ``u`` is ``c``: a mask is not needed where an exponential vanishes by itself. The mask of a
-    product goes to the factor that needs it; the product meets the sum in one multiply-add.
+    product goes to the factor that needs it; the product meets the sum in one multiply-add. What
+    ``like`` divides by something is divided by it here, too, and not the whole product: numbers
+    that cancel have to be rounded alike.
     """
+    like = tuple(like)
     spelled = _spellings(like)
+    quotients = {n for n in topo(like) if isinstance(n, Map) and n.fn is Fn.DIV}
 
     def change(node: Node) -> Node:
         match node:
             case Map(fn=Fn.EXP) if node in spelled:
                 return spelled[node]
+            case Map(fn=Fn.DIV, args=(above, below)) if node not in quotients:
+                return _divided(above, below, quotients) or node
             case (
                 Map(fn=Fn.MUL, args=(Map(fn=Fn.WHERE, args=(c, then, one)), rest))
                 | Map(fn=Fn.MUL, args=(rest, Map(fn=Fn.WHERE, args=(c, then, one))))
@@ -59,6 +66,20 @@ def normal(term: Node, known: Mapping[Node, Span], like: Iterable[Node]) -> Node
                 return node
 
     return transform([term], change)[term]
+
+
+def _divided(product: Node, below: Node, quotients: Collection[Node]) -> Node | None:
+    """The quotient of a product as a product with one of ``quotients``; None if there is none."""
+    if not isinstance(product, Map) or product.fn is not Fn.MUL:
+        return None
+    for place, factor in enumerate(product.args):
+        quotient: Node | None = Map(Fn.DIV, (factor, below))
+        if quotient not in quotients:
+            quotient = _divided(factor, below, quotients)
+        if quotient is not None:
+            both = (quotient, product.args[1]) if place == 0 else (product.args[0], quotient)
+            return Map(Fn.MUL, both)
+    return None
 
 
 def _masked_factor(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from itertools import islice
 from math import prod
 
 from superopt.device import Device
@@ -82,7 +83,9 @@ def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list
     do not bind. ``varied``: as many as are worth measuring; else the best ones alone."""
     if work.device.arch != ARCH or isinstance(probe := _probe(work.run, work.dtype), str):
         return []
-    found = sorted(_priced(work, tilings, probe), key=by_time)[: WAYS if varied else BEST]
+    priced = sorted(_priced(work, tilings, probe), key=by_time)
+    there = (o for o in priced if has_thread_graph(work.run, o.configs[0], work.dtype))
+    found = list(islice(there, WAYS if varied else BEST))
     made = [
         _repriced(work, option, config)
         for number, option in enumerate(found)

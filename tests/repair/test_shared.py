@@ -54,6 +54,18 @@ FACTORS = (SHIFTED, exp(SHIFTED), POWER, STATE, num(3), X, exp(STATE), mul(STATE
 KNOWN: dict[Node, object] = {STATE: FINITE}
 
 
+def test_a_factor_is_divided_where_the_term_divides_it():
+    """Numbers that cancel are rounded alike: as one quotient, not as a product over the divisor."""
+    y, scale = Input("y", ("n",)), add(STATE, num(1))
+    share = div(exp(SHIFTED), scale)
+    term = mul(sub(share, y), X)
+    assert normal(div(mul(X, exp(SHIFTED)), scale), KNOWN, [term]) is mul(X, share)
+    assert normal(div(mul(exp(SHIFTED), mul(X, y)), scale), KNOWN, [term]) is mul(share, mul(X, y))
+    assert normal(share, KNOWN, [term]) is share
+    for other in (div(mul(X, y), scale), div(mul(X, exp(SHIFTED)), STATE), div(X, exp(SHIFTED))):
+        assert normal(other, KNOWN, [term]) is other
+
+
 def entropy(mask: bool = True) -> Node:
     """Of a row; without a mask where nothing is masked."""
     shifted = sub(X, TOP)

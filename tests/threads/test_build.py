@@ -159,3 +159,13 @@ def test_a_value_that_data_hide_in_part_is_refused():
     text = weighted("where(keep[h n]:bool, %0, -inf)")
     with pytest.raises(NotEmittable, match="data hide a part of 'v'"):
         made(text)
+
+
+def test_an_instruction_has_no_more_registers_than_all_warps_alike():
+    """Three consumers and the producer have 128 each, by the assembler; a result of 256 columns
+    takes as many, and its product some more."""
+    graph = block("matmul")
+    build(graph, config(graph, n=256), "bf16", 2)
+    build(graph, config(graph, n=128), "bf16", 3)
+    with pytest.raises(NotEmittable, match="'sum0' takes 154 registers at once"):
+        build(graph, config(graph, n=256), "bf16", 3)

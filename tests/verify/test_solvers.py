@@ -16,6 +16,7 @@ from superopt.verify.run.sizes import small_configs
 from superopt.verify.run.sizes import small_sizes
 from superopt.verify.solvers import again
 from superopt.verify.solvers import solver_of
+from superopt.verify.solvers import substituted
 from tests import samples
 
 KERNELS = {
@@ -53,3 +54,12 @@ def test_cvc5_proves_what_a_search_stored_but_for_the_listed(searched):
     failed = again(read_questions(searched.kernel), solver_of("cvc5"))
     assert {answer for _, answer in failed} == {"unknown"}
     assert {q.claim for q, _ in failed} == set(OPEN)
+
+
+@pytest.mark.parametrize(
+    ("second", "answer"), [("(= y 3)", "unsat"), ("(= y 4)", "sat"), ("(> y 4)", "sat")]
+)
+def test_what_is_equal_may_be_substituted_first(second, answer):
+    head = "(set-logic QF_LIA)\n(declare-const x Int)\n(declare-const y Int)\n"
+    script = f"{head}(assert (= y (* 2 x)))\n(assert {second})\n(check-sat)\n"
+    assert substituted(script, 1_000_000) == answer

@@ -25,7 +25,8 @@ from superopt.ugraph.scalar import Kind
 
 CONSUMERS = "CONSUMERS"  # the number of consumers, a constexpr
 CONSUMER = "CONSUMER"  # which of them this is
-LANES = "gl.BlockedLayout([1], [32], [4], [0])"  # of a vector in the entry
+LANES = "gl.BlockedLayout([1], [32], [4], [0])"  # of a vector in the entry, and in a consumer
+WARP_LANES = "gl.BlockedLayout([1], [32], [1], [0])"  # and in the producer
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,6 @@ class Entry(Frame):
     def lane(self, axis: str) -> str:
         """0 and more: a power of two of lanes, those beyond the tile of the program included.
         (The entry has lanes only where a walk's limits depend on data.)"""
-        if self.waves is not None:
-            raise NotEmittable(f"rows of {axis!r} end where data say, so each tile has its program")
         count = self.one(axis)
         if axis == self.rows:
             count += f" * {1 << (self.consumers - 1).bit_length()}"

@@ -15,6 +15,8 @@ from superopt.emit.struct.dialect import spelled
 from superopt.emit.struct.dialect import used
 from superopt.emit.struct.frames import CONSUMER
 from superopt.emit.struct.frames import CONSUMERS
+from superopt.emit.struct.frames import LANES
+from superopt.emit.struct.frames import WARP_LANES
 from superopt.emit.struct.frames import Entry
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
@@ -117,7 +119,10 @@ class Struct:
                 role.before.line(f"{filled} = 0")
                 role.lines.line(f"{filled} = {counted}")
             body = role.lines.lines
-            body = needed(decided, used("\n".join(body))) + body
+            decides = needed(decided, used("\n".join(body)))
+            if role.which == WHICH:
+                decides = [line.replace(LANES, WARP_LANES) for line in decides]
+            body = decides + body
             role.lines = Writer(1)
             role.lines.lines = [*role.before.lines, *waves.around(body), *role.behind.lines]
 

@@ -15,7 +15,6 @@ from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
 from superopt.emit.kernel import TensorArgument
 from superopt.emit.struct.kernel import print_threads
-from superopt.emit.struct.names import part_of
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
 from superopt.threads.build import SLOTS_LEAST
@@ -43,6 +42,11 @@ DESCRIPTORS = '''def _shared_descriptors(boxes):
         layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
         found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
     return found
+
+
+def _part(columns):
+    """How many columns of a tile leave at a time, on the way from shared memory."""
+    return columns // (1 + columns // 256)
 
 
 GLUON_DTYPES = {torch.float16: gl.float16, torch.bfloat16: gl.bfloat16, torch.float32: gl.float32}
@@ -157,7 +161,7 @@ def boxes(roles: StructKernel, memory: Mapping[str, str], tiles: Mapping[str, st
     for tensor in roles.kernel.described:
         halved = leaves_in_parts(roles.kernel, tensor)
         box = tuple_text(
-            part_of(tiles[a]) if a == halved else tiles.get(a, "1") for a in tensor.order
+            f"_part({tiles[a]})" if a == halved else tiles.get(a, "1") for a in tensor.order
         )
         moving, kept = tensor.name in roles.moving, roles.persistent
         counts = ["launch.stages"] if moving else []

@@ -1,11 +1,11 @@
 """Programs that take several tiles of the grid, one after the other.
 
-There are P programs. A wave is P tiles in the order of the grid, one for each program: in the order
-of programs, and in every other wave in the opposite one. If P is the number of multiprocessors, what
-runs at the same time are neighbours, which share operands in the L2, as they are where each tile
-has its program; and where the work of a tile falls (or grows) along the order, what a program has
-too much of in one wave it lacks in the next. If there are more, the device deals them out, and
-waves are not turned: programs with more work shall come first.
+There are P programs. A wave is P tiles in the order of the grid, one for each program: in the
+order of programs, and in every other wave in the opposite one. If P is the number of
+multiprocessors, what runs at the same time are neighbours, which share operands in the L2, as they
+are where each tile has its program; and where the work of a tile falls (or grows) along the order,
+what a program has too much of in one wave it lacks in the next. If there are more, the device deals
+them out, and waves are not turned: programs with more work shall come first.
 
 Each role finds out by itself which tiles it has and how long their walks are, so no role waits
 for another one between two tiles. Rings go on: how often a ring has been filled is counted on.

@@ -33,7 +33,6 @@ Meaning = Callable[..., Any]
 
 
 @lru_cache(maxsize=512)
-@lru_cache(maxsize=1024)  # a file is executed anew for every reading of it
 def digest(node: ast.FunctionDef) -> str:
     """What identifies a function's text apart from its layout."""
     return hashlib.sha256(ast.unparse(node).encode()).hexdigest()[:16]

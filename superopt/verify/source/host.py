@@ -24,8 +24,8 @@ from superopt.verify.source.tiles import Tile
 from superopt.verify.source.vocabulary import Strict
 
 STRIDED = "strided"
-# Bytes of shared memory of sm_90; and fewer multiprocessors than a launch has tiles.
-PROPERTIES = {"shared_memory_per_block_optin": 232_448, "multi_processor_count": 2}
+ROOM = 232_448  # bytes of shared memory of sm_90
+MULTIPROCESSORS = 2  # fewer than a launch has tiles
 APART = 1 << 32  # bytes between tensors: no two share memory
 
 
@@ -129,6 +129,7 @@ class Host:
     def __init__(self, cells: Domain[Any], clock: Clock) -> None:
         self.cells = cells
         self.clock = clock
+        self.multiprocessors = MULTIPROCESSORS
         self._made = 0
         self.descriptors = 0
 
@@ -162,7 +163,11 @@ class Host:
             is_available=lambda: True,
             device_of=lambda _: nullcontext(),
             get_device_capability=lambda _=None: (9, 0) if self.clock.capable else (8, 9),
-            get_device_properties=lambda _: Strict("properties", **PROPERTIES),
+            get_device_properties=lambda _: Strict(
+                "properties",
+                shared_memory_per_block_optin=ROOM,
+                multi_processor_count=self.multiprocessors,
+            ),
         )
         return Strict(
             "torch",

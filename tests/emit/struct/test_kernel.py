@@ -25,6 +25,7 @@ from tests.threads.cases import config
 EVEN = {"h": 2, "m": 256, "n": 256, "d": 64, "e": 64, "k": 256}
 RAGGED = {"h": 1, "m": 150, "n": 170, "d": 40, "e": 24, "k": 200}
 SMALL = {"h": 1, "m": 3, "n": 5, "d": 2, "e": 1, "k": 7}
+SEVERAL = ["matmul", "causal", "gated", "behind", "biased", "backwards", "window", "document"]
 MANY = {"h": 3, "m": 260, "n": 170, "d": 40, "e": 24, "k": 200}  # several tiles for two programs
 LIMIT = 5e-6
 
@@ -74,7 +75,7 @@ def test_one_loop_for_tiles_of_both_kinds_changes_nothing(name, sizes):
 
 
 @pytest.mark.parametrize("kept", [1, 2])
-@pytest.mark.parametrize("name", ["matmul", "causal", "gated", "behind", "biased", "backwards"])
+@pytest.mark.parametrize("name", SEVERAL)
 def test_programs_of_several_tiles_change_nothing(name, kept):
     for flags in ({}, {"ring": True, "joined": True}):
         made = persistent(graph(name, consumers=2, capacity=3), kept, **flags)

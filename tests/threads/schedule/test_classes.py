@@ -79,7 +79,7 @@ def _turned(made, solution):
 
 
 def test_values_that_do_not_fit_into_registers_are_found_at_once():
-    made, work = problem("plain", 3, d=128, e=128, n=256), Work()
+    made, work = problem("plain", 2, m=128, d=128, e=128, n=256), Work()
     assert classes(made, 8, work) == []
     assert work.left > Work().left - 5_000_000
 

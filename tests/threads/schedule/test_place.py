@@ -83,7 +83,7 @@ def test_a_schedule_can_be_written_into_a_config():
 
 
 def test_what_has_no_room_has_no_schedule():
-    made = graph("plain", 3, d=128, e=128, n=256)
+    made = graph("plain", 2, m=128, d=128, e=128, n=256)
     assert schedules(made, "bf16", RATES) == ()
 
 

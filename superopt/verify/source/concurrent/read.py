@@ -56,9 +56,11 @@ UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at leas
 TILE = 2  # positions in a tile of any other axis
 BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
 LONGER = (7, 4)  # and where they are float64, with every slot taken several times
-# Of the grid of a persistent launch, at least, where values are float64. Programs are two, so one
-# has tiles in four or five waves: slots of what comes once a tile, at most two, have both parities.
-TILES = (7, 9)
+# Multiprocessors, and tiles that a persistent launch has at least, where values are float64. One
+# program has tiles in four waves: slots of what comes once a tile, at most two, have both parities.
+# Two numbers, for with one a number of a tile may stand where a number of waves should.
+PROGRAMS = (2, 3)
+TILES = (7, 10)
 FEW = 3  # and where values are those of fields
 
 
@@ -105,7 +107,7 @@ def read_concurrent(
         trial = roles_trial(program, graph, configs, count, ragged, wide, tiles)
         if divides_by_nothing(program, trial.size):
             continue
-        machines = _Machines()
+        machines = _Machines(PROGRAMS[not exact and ragged])
         # The launcher's own outputs have no gaps, so roles can store only whole rows into them.
         meaning = TextMeaning(text, program, function or program.name, index, "bf16", ragged)
         meaning = replace(meaning, machines=machines, kinds=tuple(kinds))
@@ -180,14 +182,17 @@ def said(history: History, explored: Explored) -> str:
 
 
 class _Machines:
-    """Makes machines, and keeps them."""
+    """Makes machines for a device with so many multiprocessors, and keeps them."""
 
-    def __init__(self) -> None:
+    def __init__(self, multiprocessors: int) -> None:
+        self.multiprocessors = multiprocessors
         self.made: list[RolesMachine] = []
 
     def __call__(self, text: KernelText, cells: Domain[Any]) -> RolesMachine:
-        self.made.append(RolesMachine(text, cells))
-        return self.made[-1]
+        made = RolesMachine(text, cells)
+        made.host.multiprocessors = self.multiprocessors
+        self.made.append(made)
+        return made
 
 
 def roles_trial(

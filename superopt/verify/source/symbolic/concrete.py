@@ -96,6 +96,9 @@ class _Run:
 
     def faults(self) -> list[Fault]:
         """One fault for each claim that fails."""
+        if bool(truth_of(self.launch.asked, {}, self.atoms)) != (self.programs > 0):
+            what = f"{self.programs} programs, launched or left out"
+            self._report("launched where there are programs", what)
         for pid in self._executed():
             kernel = reader(self.text, self.name)(
                 self.text,

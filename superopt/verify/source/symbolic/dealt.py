@@ -31,12 +31,16 @@ def _at_once(tiles, device, each):
         raise ValueError(f'a launch has {tiles} tiles; they are counted in 32 bits')
     programs = min(tiles, _multiprocessors(device))
     return max(programs, triton.cdiv(tiles, each)) if each else programs
+
+
+def _multiprocessors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count
 """
 
 
 def is_at_once(text: KernelText) -> bool:
     """Whether the launcher counts programs in the form that is known."""
-    return same_form(text.functions.get(AT_ONCE), FORM)
+    return all(same_form(text.functions.get(n), FORM) for n in (AT_ONCE, "_multiprocessors"))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ OTHERS = ("_output", "for other, held in others.items()", "first < end and start
 JOINT = ("_joint", "", "size >= LARGEST")
 SCALAR = ("_scalar", "", "kind is int and abs(value) > 2 ** 30")
 EVEN = "return size > 0 and size % tile == 0"
+PART = "return columns // (1 + columns // 256)"
 WHOLE = "return max(least, triton.next_power_of_2(size))"
 
 Guard = tuple[str, str, str]  # function, loop (or nothing), condition

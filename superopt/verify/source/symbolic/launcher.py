@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from typing import TypeGuard
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
@@ -128,6 +129,7 @@ class HostReader:
         self.text = text
         self.host = Host(atoms, guards.guards(text))
         self.given = sizes  # by axis, None: symbols
+        self.others: dict[str, str] = {}  # what outputs must lie apart from: variables by label
 
     def read(self, name: str) -> Host:
         """What the function says. Raises OutsideVocabularyError."""
@@ -163,9 +165,21 @@ class HostReader:
                 host.names[name] = Whole(self._size(str(axis)), 32)
             case ast.Assign(
                 targets=[ast.Name(id=name)],
-                value=ast.Call(func=ast.Name(id="_output"), args=[_, _, shape, dtype, *_]),
+                value=ast.Call(
+                    func=ast.Name(id="_output"), args=[_, _, shape, dtype, _, ast.Name(id="others")]
+                ),
             ):
                 self._output(name, shape, ast.unparse(dtype))
+            case ast.Assign(targets=[ast.Name(id="others")], value=value):
+                self._unread(statement)
+                self.others = _labelled(value)
+            case ast.Assign(
+                targets=[
+                    ast.Subscript(value=ast.Name(id="others"), slice=ast.Constant(value=str(label)))
+                ],
+                value=ast.Name(id=name),
+            ):
+                self.others[label] = name
             case ast.With(items=[ast.withitem(optional_vars=None)], body=body):
                 for inner in body:
                     self._runs(inner, 0)
@@ -180,8 +194,6 @@ class HostReader:
         match statement:
             case ast.Expr(value=ast.Constant()):
                 return
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id="others"))]):
-                return  # what outputs must lie apart from
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._is_free(
                 name
             ) and _only_reads(value):
@@ -245,7 +257,8 @@ class HostReader:
                 raise OutsideVocabularyError(f"launcher: shape {ast.unparse(shape)}")
             sizes.append(value.poly)
         self._checked("_output", {guards.SHAPE, guards.OUTPUT_DTYPE})
-        apart = {guards.APART, guards.OTHERS} <= found
+        held = set(self.host.tensors) <= set(self.others.values())
+        apart = held and {guards.APART, guards.OTHERS} <= found
         plain = guards.OUTPUT_INNERMOST in found
         self._tensor(name, tuple(sizes), "output", INTEGERS.get(dtype, ""), plain, apart)
 
@@ -296,6 +309,21 @@ def strides_of(
     for one in outer:
         atoms.assume(_atom(one), at_least(one, ZERO))
     return (*outer, last)
+
+
+def _labelled(value: ast.expr) -> dict[str, str]:
+    """The variables that a dictionary holds, by label; none if it is no plain one."""
+    match value:
+        case ast.Dict(keys=labels, values=held):
+            pairs = zip(labels, held, strict=True)
+            plain = [(k.value, v.id) for k, v in pairs if _is_label(k) and isinstance(v, ast.Name)]
+            return dict(plain) if len(plain) == len(held) else {}
+        case _:
+            return {}
+
+
+def _is_label(node: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _only_reads(value: ast.expr) -> bool:

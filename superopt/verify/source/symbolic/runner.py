@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from superopt.threads.parts import parts
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.symbolic import descriptors
 from superopt.verify.source.symbolic import guards
+from superopt.verify.source.symbolic import taken
 from superopt.verify.source.symbolic.dealt import AT_ONCE
 from superopt.verify.source.symbolic.dealt import is_at_once
 from superopt.verify.source.symbolic.formula import FALSE
@@ -31,6 +33,7 @@ from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import Poly
 from superopt.verify.source.symbolic.poly import number
+from superopt.verify.source.symbolic.tle import starting
 from superopt.verify.source.symbolic.value import Address
 from superopt.verify.source.symbolic.value import Descriptor
 from superopt.verify.source.symbolic.value import Mask
@@ -76,6 +79,7 @@ class Runner:
         self.workspaces: list[Tensor] = []
         self.path: list[Formula] = []
         self.truths = 0  # of which nothing is known
+        self.roles_asked = False  # whether roles may be taken, where the reading stands
 
     def read(self, graph: int) -> Runner:
         """Reads the function of a graph. Raises OutsideVocabularyError."""
@@ -107,6 +111,7 @@ class Runner:
             case ast.Assign(
                 targets=[ast.Name(id="launch")], value=ast.Call(func=ast.Name(id="_instead"))
             ):
+                self._taking()
                 return  # that of this plan, or of another one, which is read by itself
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found = self._value(value)
@@ -135,7 +140,12 @@ class Runner:
             self._block(body)
             self.path.pop()
         elif isinstance(condition, Mask | tuple):  # roles or none, descriptors or none
+            asked, self.roles_asked = (
+                self.roles_asked,
+                self.roles_asked or taken.asks(test, self.names),
+            )
             self._block(body)
+            self.roles_asked = asked
         else:
             raise OutsideVocabularyError(f"launcher: if {ast.unparse(test)}")
         between, then = len(self.launches), self.names
@@ -171,6 +181,8 @@ class Runner:
         (count,) = programs
         if not isinstance(count, Whole) or name not in self.text.kernels:
             raise OutsideVocabularyError(f"launcher: {name}[{ast.unparse(grid)}]")
+        if starting(self.text, name) and not self.roles_asked:
+            raise OutsideVocabularyError(f"launcher: {name} without asking {taken.WHY}")
         function = self.text.kernels[name]
         given = dict(zip((a.arg for a in function.args.args), call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg}
@@ -277,13 +289,8 @@ class Runner:
         match name, given:
             case "triton.cdiv", [Whole(poly=a), Whole(poly=b)]:
                 return Whole(self.atoms.divided(a + b - ONE, b)[0])
-            case "_whole", [Whole(poly=a), Whole(poly=b)] if b.constant is not None:
-                self._text("_whole", guards.WHOLE)
-                return Whole(self.atoms.power(a, b.constant))
-            case "_even", [Whole(poly=a), Whole(poly=b)]:
-                self._text("_even", guards.EVEN)
-                rest = self.atoms.divided(a, b)[1]
-                return Mask(both((below(ZERO, a), equal(rest, ZERO))))
+            case (("_whole" | "_even" | "_part"), _):
+                return self._of_tile(name, given)
             case "_joint", [_, Whole(poly=product)]:
                 self._joint(product)
                 return Whole(product)
@@ -293,6 +300,9 @@ class Runner:
                 if len(sizes) < len(shape):
                     raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
+            case taken.WHY, _:
+                self._taking()
+                return Named(name)
             case _, [Whole(poly=tiles), _, Whole(poly=each)] if name == AT_ONCE:
                 return Whole(self._at_once(tiles, each))
             case (descriptors.PLAIN, [_, *boxes]) | (descriptors.SHARED, [tuple(boxes)]):
@@ -308,11 +318,31 @@ class Runner:
             case _:
                 return Opaque()
 
+    def _of_tile(self, name: str, given: Sequence[Value]) -> Value:
+        """What the launcher's own functions say of a tile."""
+        match name, given:
+            case "_whole", [Whole(poly=a), Whole(poly=b)] if b.constant is not None:
+                self._text(name, guards.WHOLE)
+                return Whole(self.atoms.power(a, b.constant))
+            case "_even", [Whole(poly=a), Whole(poly=b)]:
+                self._text(name, guards.EVEN)
+                rest = self.atoms.divided(a, b)[1]
+                return Mask(both((below(ZERO, a), equal(rest, ZERO))))
+            case "_part", [Whole(poly=columns)] if columns.constant:
+                self._text(name, guards.PART)
+                return Whole(number(columns.constant // parts(columns.constant)))
+            case _:
+                return Opaque()
+
     def _descriptors(self, name: str, boxes: Sequence[Value]) -> Value:
         """Descriptors of whole tensors."""
         if not descriptors.known(self.text, name):
             raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
         return tuple(map(_described, boxes))
+
+    def _taking(self) -> None:
+        if other := taken.unknown(self.text):
+            raise OutsideVocabularyError(f"launcher: {other} is not known in this form")
 
     def _at_once(self, tiles: Poly, each: Poly) -> Poly:
         """How many programs take so many tiles: one a multiprocessor, or one for ``each``."""

@@ -28,6 +28,11 @@ def reader(text: KernelText, function: str) -> type[Kernel]:
     return TleRoles if starts_roles(text, function) else roles.reader(text, function)
 
 
+def starting(text: KernelText, function: str) -> bool:
+    """Whether ``function`` starts roles, in any words."""
+    return issubclass(reader(text, function), Roles)
+
+
 def starts_roles(text: KernelText, function: str) -> bool:
     """Whether ``function`` starts roles in the words of TLE."""
     calls = (n for n in ast.walk(text.kernels[function]) if isinstance(n, ast.Call))

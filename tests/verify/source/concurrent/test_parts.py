@@ -16,6 +16,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Input
 from superopt.ugraph.parse import parse_as
+from superopt.verify.readings import judge_file
 from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Refuted
@@ -46,6 +47,12 @@ def test_parts_are_read(kind):
     source = text(KINDS[kind])
     assert source.count("for part in gl.static_range(OUT_PARTS):") == 1
     assert isinstance(read(source, KINDS[kind]), Sampled)
+
+
+def test_every_reading_of_the_file_accepts():
+    read = judge_file(text(WIDE), PROGRAM, (GRAPH,))
+    assert read.wanting() == []
+    assert read.open == ()
 
 
 MUTANTS = {

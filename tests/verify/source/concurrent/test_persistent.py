@@ -8,6 +8,7 @@ import pytest
 
 from superopt.verify.source.concurrent.machine import CLOCKS
 from superopt.verify.source.concurrent.machine import ORDERS
+from superopt.verify.source.concurrent.read import PROGRAMS
 from superopt.verify.source.concurrent.read import TILES
 from superopt.verify.source.concurrent.read import planned
 from superopt.verify.source.concurrent.read import read_concurrent
@@ -54,6 +55,18 @@ def test_two_programs_take_so_many_tiles_that_every_slot_has_both_parities():
         rows = 2 * trial.configs[0].tile["m"]
         tiles = trial.size["b"] * trial.size["h"] * -(-trial.size["m"] // rows)
         assert tiles >= TILES[ragged] > 2 * 2 * case.config.persistent - 2
+
+
+@pytest.mark.parametrize("programs", PROGRAMS)
+def test_a_number_of_a_tile_is_no_number_of_a_wave(programs):
+    """With one number of multiprocessors it may be, and nothing else was read."""
+    text = persistent(attention()).text
+    for old, new in (("wave % 2\n", "% 2\n"), ("(wave // 2) & 1", "// 2) & 1")):
+        assert old in text
+        start = "(" if new[0] == "/" else ""
+        text = text.replace(old, f"{start}(tile // {programs}) {new}")
+    reading = read(persistent(attention()), lambda _: text)
+    assert isinstance(reading.verdict, Refuted), spoken(reading.verdict)
 
 
 def test_that_a_plan_asks_for_them_is_read_from_the_file():

@@ -13,6 +13,7 @@ from superopt.verify.source.symbolic.linear import NEGATED
 from superopt.verify.source.symbolic.read import read_symbolic
 from superopt.verify.source.symbolic.solve import answer
 from superopt.verify.verdict import Proved
+from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import spoken
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
@@ -110,6 +111,21 @@ def test_memory_outside_of_the_tiles_is_refused():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("_at_once(programs, ", "_at_once(programs - 1, "),
+        (f"if programs > 0:\n            {ROLES}", f"if programs > 7:\n            {ROLES}"),
+    ],
+)
+def test_a_launch_that_is_left_out_is_refuted_by_numbers(old, new):
+    """It was not known; and what is not known of memory refuses nothing."""
+    assert text().count(old) == 1
+    found = open_claims(text().replace(old, new), refute=True)
+    assert isinstance(found[f"{ROLES}: launched where there are programs"], Refuted)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return torch.cuda.get_device_properties(device).multi", "return 0 and device.multi"),
         ("    programs = min(tiles, ", "    programs = max(tiles, "),
         ("    if tiles >= LARGEST // 2:", "    if tiles >= LARGEST:"),
         ("max(programs, triton.cdiv(tiles, each))", "triton.cdiv(tiles, each) + programs"),

@@ -106,6 +106,21 @@ def test_a_statement_that_changes_what_is_launched_is_not_passed_over(line):
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"g": g, "w": w', '"g": g'),
+        ('"g": g, "w": w', '"g": g, "g": w'),
+        ('others = {"x"', 'others = {} and {"x"'),
+        ("    out = _output(", "    others['w'] = x\n    out = _output("),
+    ],
+)
+def test_outputs_are_apart_from_what_they_are_compared_with(old, new):
+    """They were thought to be apart from all inputs, whatever the launcher compared."""
+    assert TEXT.count(old) == 1
+    assert not host(TEXT.replace(old, new)).tensors["out"].apart
+
+
+@pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ('_check("w", w,', '_check("w", x,', "_check"),

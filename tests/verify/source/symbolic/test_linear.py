@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from superopt.verify.source.symbolic import solve
 from superopt.verify.source.symbolic.atoms import Atoms
 from superopt.verify.source.symbolic.evaluate import truth_of
 from superopt.verify.source.symbolic.formula import at_least
@@ -68,7 +69,7 @@ def test_a_goal_that_is_known_is_asked_with_what_it_is_known_by_alone():
     assert text.count("assert") == 2
 
 
-def test_earlier_questions_change_no_answer():
+def test_earlier_questions_change_no_answer(monkeypatch):
     """A question that is asked briefly and in vain is asked again by itself."""
     atoms, size, a, b = table()
     texts = [
@@ -77,6 +78,15 @@ def test_earlier_questions_change_no_answer():
         for level in range(LEVELS)
     ]
     first = [answer(t) for t in texts]
-    answer.cache_clear()
+    forget()
     assert [answer(t) for t in reversed(texts)][::-1] == first
+    forget()
+    for limit in ("BRIEF", "SHORT"):
+        monkeypatch.setattr(solve, limit, 1)
     assert answer(texts[0], 1) == "unknown"
+    forget()
+
+
+def forget():
+    solve.answer.cache_clear()
+    solve._briefly.cache_clear()
