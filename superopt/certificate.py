@@ -180,6 +180,12 @@ def changed(kernel: Path) -> list[str]:
     return found
 
 
+def is_of(claims: Certificate, kernel: Path) -> bool:
+    """Whether ``claims`` were made about the text of ``kernel``, line by line; files that were
+    sealed together may be those of different kernels."""
+    return claims.lines == tuple(_lines(_bytes(kernel)))
+
+
 def _lines(text: bytes) -> list[str]:
     return [sha256(line)[:LINE_DIGITS] for line in text.splitlines(keepends=True)]
 
@@ -255,6 +261,9 @@ def _check_parts(claims: Certificate) -> None:
     graphs = len(claims.graphs)
     if not graphs:
         raise ValueError("it has no graph")
+    for row in claims.rows:
+        if not isinstance(row.name, str) or not isinstance(row.dtype, str):
+            raise ValueError(f"a row of case {row.name!r} in {row.dtype!r}")
     if not graphs == len(claims.repairs) == len(claims.derivations):
         raise ValueError(f"repairs and derivations are not those of {graphs} graphs")
     if type(claims.seed) is not int or claims.seed < 0:

@@ -83,7 +83,7 @@ def reprint(
     try:
         draft.write_text(text)
     except OSError as error:
-        raise UserError(f"{out}: cannot be written: {error.strerror}") from error
+        raise _unwritable(out, error) from error
     try:
         return _checked(kernel, claims, out, draft, jobs, tell)
     finally:
@@ -123,21 +123,24 @@ def _checked(
     old = written(kernel.read_text())
     # Times in the old header are those of the old text.
     header = replace(old, verdict=block, tuning=tuning(claims.rows))
-    out.write_text(emit(claims.program, claims.graphs, claims.rows, header, dialect=claims.dialect))
-    write_certificate(
-        out,
-        replace(
-            claims,
-            verdicts={
-                r.name: (*proofs.graphs[r.graph], *read.claims[r.graph]) for r in claims.rows
-            },
-            laws=proofs.laws,
-            executed=tuple(map(str, floats.figures)),
-            not_executed=missing,
-        ),
-        (*proofs.questions, *read.questions),
+    text = emit(claims.program, claims.graphs, claims.rows, header, dialect=claims.dialect)
+    made = replace(
+        claims,
+        verdicts={r.name: (*proofs.graphs[r.graph], *read.claims[r.graph]) for r in claims.rows},
+        laws=proofs.laws,
+        executed=tuple(map(str, floats.figures)),
+        not_executed=missing,
     )
+    try:
+        out.write_text(text)
+        write_certificate(out, made, (*proofs.questions, *read.questions))
+    except OSError as error:
+        raise _unwritable(out, error) from error
     return Reprinted(out, told=told)
+
+
+def _unwritable(out: Path, error: OSError) -> UserError:
+    return UserError(f"{error.filename or out}: cannot be written: {error.strerror}")
 
 
 def _compiled(draft: Path, claims: Certificate, jobs: int) -> tuple[int, str]:

@@ -124,6 +124,7 @@ def test_a_missing_file_is_bad_input(kernel, cli, path):
     [
         (lambda r: r.update(schema=99), "schema 99, this superopt reads 2"),
         (lambda r: r.pop("rows"), "damaged: KeyError: 'rows'"),
+        (lambda r: r["rows"][0].update(name=[]), r"damaged: ValueError: a row of case \[\]"),
         (lambda r: r.update(program="nonsense"), "damaged: ParseError: line 1"),
         (lambda r: r["graphs"].append(r["program"]), "damaged: ParseError"),
         (lambda r: r.update(graphs=[], repairs=[], derivations=[]), "it has no graph"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +103,18 @@ def test_what_has_no_word_is_refused_by_name(searched, tmp_path):
     with pytest.raises(UserError, match=r"take turns have no word.*; --level lite prints"):
         reprint(searched.kernel, claims, tmp_path / "ours.py", 1, silent)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_certificate_that_cannot_be_written_is_no_fault_of_ours(searched, tmp_path, monkeypatch):
+    """What is executed is left aside: the checks are those of every other file here."""
+    executed = SimpleNamespace(ok=True, figures=(), skipped=())
+    monkeypatch.setattr("superopt.reprint.execute_again", lambda *_: executed)
+    monkeypatch.setattr("superopt.reprint._compiled", lambda *_: (1, ""))
+    claims = in_dialect(read_certificate(searched.kernel), Dialect.FLAGTREE, roles=True)
+    out = tmp_path / "ours.py"
+    certificate_path(out).mkdir()
+    with pytest.raises(UserError, match=r"ours\.cert\.json: cannot be written: Is a directory"):
+        reprint(searched.kernel, claims, out, 1, silent)
 
 
 def test_roles_are_read_and_said_not_to_be_compiled(searched, tmp_path):

@@ -17,9 +17,13 @@ def test_the_seconds_of_a_stage_add_up_and_stages_may_lie_inside_one_another():
     assert 0.04 <= watch.seconds["inner"] <= watch.seconds["outer"] <= watch.elapsed
 
 
+def failing():
+    time.sleep(0.01)
+    raise ValueError("no")
+
+
 def test_a_stage_that_fails_has_its_seconds():
     watch = Stopwatch()
     with pytest.raises(ValueError, match="no"), watch.of("stage"):
-        time.sleep(0.01)
-        raise ValueError("no")
+        failing()
     assert watch.seconds["stage"] >= 0.01

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from superopt.certificate import certificate_path
 from superopt.certificate import changed
+from superopt.certificate import is_of
 from superopt.certificate import questions_path
 from superopt.certificate import read_certificate
 from superopt.certificate import seal_path
@@ -37,7 +38,10 @@ def run_print(kernel: Path, dialect: str, level: str, out: Path | None, jobs: in
     kernel = kernel_of(kernel)
     if different := changed(kernel):
         raise UserError(f"{different[0]} is not as it was verified; search again")
-    claims = in_dialect(read_certificate(kernel), Dialect(wanted), roles)
+    known = read_certificate(kernel)
+    if not is_of(known, kernel):
+        raise UserError(f"{certificate_path(kernel)}: is about another file than {kernel}")
+    claims = in_dialect(known, Dialect(wanted), roles)
     out = out or kernel.with_name(f"{_stem(kernel)}_{wanted}.py")
     _check_place(out, kernel)
     progress = error_console()
@@ -75,7 +79,12 @@ def _files(kernel: Path) -> tuple[Path, ...]:
 
 
 def _check_place(out: Path, kernel: Path) -> None:
-    """That ``out`` is new, or a kernel file that is not the one that is read."""
+    """That ``out`` is new, or a kernel file that is not the one that is read.
+
+    Files that differ in their suffix alone would have one certificate.
+    """
+    if out.suffix != ".py":
+        raise UserError(f"--out {out}: a kernel file is Python; call it {out.stem}.py, say")
     if not out.parent.is_dir():
         raise UserError(f"--out {out}: there is no directory {out.parent}")
     if out.resolve() == kernel.resolve():

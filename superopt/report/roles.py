@@ -66,7 +66,7 @@ def told(winner: Candidate, case: Case, device: str) -> Iterator[str]:
     made = {r.launch: r for r in roles_of(winner, case)}
     for number, run in enumerate(launches(winner.graph)):
         if number not in made:
-            why = why_none(run, case.storage, target(device)) or NO_BETTER
+            why = why_none(run, case.sizes, case.storage, target(device)) or NO_BETTER
             yield f"launch {number}: no roles: {why}"
             continue
         yield f"launch {number}: {_summary(made[number])}"

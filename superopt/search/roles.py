@@ -27,16 +27,20 @@ from superopt.search.overlapped import alone
 from superopt.search.overlapped import price
 from superopt.search.overlapped import warps_of
 from superopt.search.overlapped import whole
+from superopt.threads.body import Products
 from superopt.threads.build import CONSUMERS_MOST
 from superopt.threads.build import SLOTS_LEAST
 from superopt.threads.build import WARPGROUP
 from superopt.threads.build import build
 from superopt.threads.build import consumer_registers
+from superopt.threads.build import copied_out
 from superopt.threads.build import has_thread_graph
 from superopt.threads.build import shared_bytes
 from superopt.threads.layouts import WIDEST
 from superopt.ugraph.cost import Counter
 from superopt.ugraph.counts import Cost
+from superopt.ugraph.described import ALIGNMENT
+from superopt.ugraph.described import aligned
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.node import Reduce
@@ -70,18 +74,32 @@ class Workload:
     device: Device
 
 
-def why_none(run: BlockGraph, dtype: str, device: Device) -> str:
+def why_none(run: BlockGraph, sizes: Mapping[str, int], dtype: str, device: Device) -> str:
     """Why a launch has no roles whatever its tiles; empty if it may have some."""
     if device.arch != ARCH:
         return f"{device.arch} has no asynchronous products"
     found = _probe(run, dtype)
-    return found if isinstance(found, str) else ""
+    return found if isinstance(found, str) else _astray(found, sizes, dtype)
+
+
+def _astray(probe: ThreadGraph, sizes: Mapping[str, int], dtype: str) -> str:
+    """What no copy reaches if tensors are contiguous: the launcher would take the plain function,
+    whatever the plan asks for. Empty if there is nothing."""
+    tensors = [t for pipe in probe.pipes for t in pipe.tensors]
+    tensors += [s.as_input() for s in copied_out(probe.block, Products(probe.block))]
+    for tensor in tensors:
+        known = {axis: sizes.get(axis, 1) for axis in tensor.order}  # parts are outermost
+        if not aligned(tensor, known, dtype):
+            return f"rows of {tensor.name!r} begin at no multiples of {ALIGNMENT} bytes"
+    return ""
 
 
 def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list[Option]:
     """The ways with roles, with some of ``tilings``, best by the model first; none where products
     do not bind. ``varied``: as many as are worth measuring; else the best ones alone."""
     if work.device.arch != ARCH or isinstance(probe := _probe(work.run, work.dtype), str):
+        return []
+    if _astray(probe, work.sizes, work.dtype):
         return []
     priced = sorted(_priced(work, tilings, probe), key=by_time)
     there = (o for o in priced if has_thread_graph(work.run, o.configs[0], work.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING
 from dataclasses import fields
 from typing import Any
 
@@ -25,8 +26,24 @@ def config_from(record: Mapping[str, Any]) -> Config:
     """
     tiles = record["tiles"]
     pairs = tiles.items() if isinstance(tiles, Mapping) else tiles
-    rest = {name: frozen(value) for name, value in record.items() if name != "tiles"}
-    return Config(tuple((axis, tile) for axis, tile in pairs), **rest)
+    found = Config(
+        tuple((axis, tile) for axis, tile in pairs),
+        **{name: frozen(value) for name, value in record.items() if name != "tiles"},
+    )
+    for one in fields(found):
+        _check(one.name, getattr(found, one.name), one.default)
+    for axis, tile in found.tiles:
+        _check("axis", axis, "")
+        _check(f"tile of {axis}", tile, 1)
+    return found
+
+
+def _check(name: str, value: Any, like: Any) -> None:
+    """That a value is of the type of another one, and no negative number."""
+    if like is not MISSING and type(value) is not type(like):
+        raise TypeError(f"{name} is {value!r}")
+    if isinstance(value, int) and value < 0:
+        raise ValueError(f"{name} is {value}")
 
 
 def frozen(value: Any) -> Any:

@@ -18,7 +18,7 @@ Z3 = "z3"
 CVC5 = "cvc5"
 Z3_LIMIT = 8_000_000  # twice what a search allows: texts are not simplified as terms are
 CVC5_LIMIT = 400_000
-SUBSTITUTES = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify")
+SUBSTITUTES = ("simplify", "solve-eqs", "lia2card", "simplify")
 
 
 def again(questions: Iterable[Question], ask: Asks) -> list[tuple[Question, str]]:
@@ -46,9 +46,9 @@ def solver_of(name: str) -> Asks:
 
 
 def substituted(smt2: str, rlimit: int) -> str:
-    """What z3 says of a script of linear arithmetic once it has substituted what is equal, which
-    settles much that it searches long for without. (The solver that z3 would choose for this
-    limits its steps by time.)"""
+    """What z3 says of a script of linear arithmetic once what is equal is substituted and what has
+    a few values (which consumer it is) is a choice between them. That settles at once much that
+    it searches long for without. (The solver that z3 would choose limits its steps by time.)"""
     import z3
 
     context = z3.Context()

@@ -64,3 +64,8 @@ def spoken(verdict: Verdict) -> str:
             return f"REFUTED {what} at {where}"
         case Unknown(why=why):
             return f"unknown: {why}"
+
+
+def objection(claim: str, verdict: Verdict) -> str:
+    """Why a claim is not accepted, in words; empty if it is."""
+    return "" if accepted(verdict) else f"{claim}: {spoken(verdict)}"

@@ -6,6 +6,7 @@ import pytest
 
 from superopt.certificate import certificate_path
 from superopt.certificate import questions_path
+from superopt.certificate import seal
 from superopt.certificate import seal_path
 from superopt.emit.dialect import Dialect
 from superopt.report.directory import earlier_run
@@ -49,11 +50,14 @@ def test_the_files_become_those_of_the_run(cli, run, searched, monkeypatch):
             ("--dialect", "triton", "--out", "{run}/softmax.py"),
             "is the kernel that is printed anew",
         ),
-        (("--dialect", "triton", "--out", "{run}/report.md"), "exists and is no kernel file"),
+        (("--dialect", "triton", "--out", "{run}/notes.py"), "exists and is no kernel file"),
         (("--dialect", "triton", "--out", "{run}/no/x.py"), "there is no directory"),
+        (("--dialect", "triton", "--out", "{run}/softmax.txt"), "a kernel file is Python"),
+        (("--dialect", "triton", "--out", "{run}/softmax"), "a kernel file is Python"),
     ],
 )
 def test_what_is_asked_must_make_sense(cli, run, arguments, says):
+    (run / "notes.py").write_text("notes\n")
     said = cli("print", run, *(a.replace("{run}", str(run)) for a in arguments))
     assert said.code == 2
     assert says in said.err
@@ -64,6 +68,15 @@ def test_a_kernel_that_was_changed_is_not_printed(cli, run, searched):
     kernel.write_text(kernel.read_text() + "# more\n")
     said = cli("print", kernel, "--dialect", "flagtree")
     assert (said.code, "is not as it was verified" in said.err) == (2, True)
+
+
+def test_a_certificate_of_another_file_is_not_printed(cli, run, searched):
+    """They are sealed together, so none was changed; its spec stood above the other's graphs."""
+    kernel = run / searched.kernel.name
+    kernel.write_text(kernel.read_text().replace("softmax", "softmin"))
+    seal(kernel)
+    said = cli("print", kernel, "--dialect", "flagtree")
+    assert (said.code, "is about another file" in said.err) == (2, True)
 
 
 def test_a_check_that_fails_is_told(cli, run, monkeypatch):

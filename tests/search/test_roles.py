@@ -124,8 +124,19 @@ def test_further_schedules_are_legal_and_differ():
 
 def test_refusals_name_the_term():
     (block,) = samples.online_attention().kernels
-    assert why_none(block, "bf16", H200) == ""
-    assert "fp32" in why_none(block, "fp32", H200)
-    assert why_none(block, "bf16", target("a100")) == "sm_80 has no asynchronous products"
+    assert why_none(block, WIDE, "bf16", H200) == ""
+    assert "fp32" in why_none(block, WIDE, "fp32", H200)
+    assert why_none(block, WIDE, "bf16", target("a100")) == "sm_80 has no asynchronous products"
     (walks,) = samples.two_pass_softmax().kernels
-    assert why_none(walks, "bf16", H200).startswith("2 walks")
+    assert why_none(walks, WIDE, "bf16", H200).startswith("2 walks")
+
+
+@pytest.mark.parametrize(("axis", "tensor"), [("d", "q"), ("e", "v")])
+def test_there_are_none_where_the_launcher_would_not_take_them(axis, tensor):
+    """Rows of 129 numbers: the search ended with roles that no contiguous tensor could run."""
+    odd = {**WIDE, axis: 129}
+    assert not roles(samples.online_attention(), odd)
+    (block,) = samples.online_attention().kernels
+    said = f"rows of {tensor!r} begin at no multiples of 16 bytes"
+    assert why_none(block, odd, "bf16", H200) == said
+    assert why_none(block, {**odd, axis: 136}, "bf16", H200) == ""

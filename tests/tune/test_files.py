@@ -27,6 +27,7 @@ from superopt.ugraph.text import digest
 from superopt.verify.run import compile_ahead
 from superopt.verify.run.read_roles import read
 from superopt.verify.run.trial import ReadRequest
+from superopt.verify.verdict import objection
 from tests import samples
 from tests.tune.records import MACHINE
 from tests.tune.tuning import Bench
@@ -50,9 +51,14 @@ def job() -> Job:
     return Job(program, case, (Structure(digest(graph), graph, points, text),))
 
 
+def why(request):
+    """Why roles must not run, read in this process."""
+    return objection(*read(request))
+
+
 @pytest.fixture
 def files(tmp_path):
-    return Files(job(), tmp_path, 0, read)
+    return Files(job(), tmp_path, 0, why)
 
 
 def test_each_choice_of_roles_has_a_file_that_its_tiles_do_not_change(files):
@@ -74,7 +80,7 @@ def test_what_has_no_text_says_why(files):
 
 def test_roles_are_read_once(tmp_path):
     asked = []
-    files = Files(job(), tmp_path, 0, lambda request: asked.append(request) or read(request))
+    files = Files(job(), tmp_path, 0, lambda request: asked.append(request) or why(request))
     with ThreadPoolExecutor(2) as threads:
         for launches in ((PLAIN,), (TWO,), (TWO,)):
             files.begin_reading(threads, 0, launches)
@@ -97,7 +103,7 @@ class Compiler:
 
     jobs = 1
 
-    read = staticmethod(read)
+    read = staticmethod(why)
 
     def compile(self, kernel_file, specs, target):
         return ()

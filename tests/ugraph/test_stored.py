@@ -31,6 +31,16 @@ def test_a_record_of_an_earlier_version_is_read():
     assert config_from({"tiles": {}}) == Config(())
 
 
+@pytest.mark.parametrize("value", [None, "x", [], -1, 1.0])
+@pytest.mark.parametrize("name", [f.name for f in fields(Config)])
+def test_what_is_no_number_of_a_launch_is_refused(name, value):
+    """It was found where it was printed, as a fault of ours."""
+    if type(value) is type(getattr(Config(()), name)) and value != -1:
+        return
+    with pytest.raises((TypeError, ValueError)):
+        config_from({"tiles": {"m": 16}, name: {"m": value} if name == "tiles" else value})
+
+
 @pytest.mark.parametrize("record", [{}, {"tiles": 3}, {"tiles": [["n"]]}, {"tiles": {}, "x": 1}])
 def test_what_is_no_config_is_refused(record):
     with pytest.raises((KeyError, TypeError, ValueError)):

@@ -19,8 +19,7 @@ from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import NotCompiled
 from superopt.verify.run.trial import ReadRequest
 from superopt.verify.verdict import Verdict
-from superopt.verify.verdict import accepted
-from superopt.verify.verdict import spoken
+from superopt.verify.verdict import objection
 
 COMPILE_SECONDS = 120.0
 READ_SECONDS = 120.0
@@ -71,10 +70,9 @@ class Compiler(Closing):
     def read(self, request: ReadRequest) -> str:
         """Why roles must not run on a device; empty if they may."""
         try:
-            claim, verdict = self.claim(request)
+            return objection(*self.claim(request))
         except WorkerError as died:
             return str(died)
-        return "" if accepted(verdict) else f"{claim}: {spoken(verdict)}"
 
     def claim(self, request: ReadRequest) -> tuple[str, Verdict]:
         """What the reading of roles says.

@@ -10,6 +10,7 @@ import ast
 from functools import lru_cache
 from typing import Any
 
+from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.vocabulary import Strict
 from superopt.verify.source.vocabulary import Vocabulary
@@ -35,6 +36,8 @@ def hinted(language: Vocabulary) -> Any:
     def load(
         pointer: Any, mask: Any = None, other: Any = None, is_async: Any = False, **hints: Any
     ) -> Any:
+        if not isinstance(is_async, bool):
+            raise OutsideVocabularyError(f"is_async={is_async!r}")
         return language.load(pointer, mask, other, **hints)
 
     return load

@@ -53,6 +53,7 @@ def test_a_hinted_load_is_a_load():
         (IMPORT, "    import triton\n", Unknown),
         ("tle.load(", "tle.fetch(", Unknown),
         ("is_async=True", "is_async=True, reorder=True", Unknown),
+        ("is_async=True", "is_async=7", Unknown),
         ("tle.load(x_tile + n_first,", "tle.load(x_tile + 0 * n_first,", Refuted),
         ("other=0.0, is_async", "other=1.0, is_async", Sampled),  # lanes that are masked anyway
     ],

@@ -12,6 +12,8 @@ from superopt.verify.source.tiles import FP32
 from superopt.verify.source.tiles import Tile
 from superopt.verify.source.vocabulary import Vocabulary
 
+WARPGROUP = 4  # warps that make a matrix product together, or a multiple of them
+
 
 class Flight:
     """What ``warpgroup_mma`` gives at once: for a wait or a further product, and nothing else."""
@@ -61,6 +63,8 @@ class Products:
         """a b, added to ``acc``; operands in shared memory are read until it is over."""
         if not isinstance(b, View):
             raise FaultError("the right operand of a product is not in shared memory")
+        if run.role.name in run.few:
+            raise FaultError(f"a matrix product of {run.few[run.role.name]} warps")
         agent = run.issued("a matrix product")
         left = a.read(agent, plain=False) if isinstance(a, View) else a
         found = self.language.dot(left, b.read(agent, plain=False))

@@ -104,7 +104,9 @@ def read_concurrent(
         # Wide tiles have many elements; where values are those of fields, their terms are limited.
         wide = not exact or (count == 1 and not any(c.persistent for c in configs))
         tiles = FEW if exact else TILES[ragged]
-        trial = roles_trial(program, graph, configs, count, ragged, wide, tiles)
+        # Once walks alone have ends within a tile: what is even of another axis is not of theirs.
+        whole = exact
+        trial = roles_trial(program, graph, configs, count, ragged, wide, tiles, whole)
         if divides_by_nothing(program, trial.size):
             continue
         machines = _Machines(PROGRAMS[not exact and ragged])
@@ -203,13 +205,15 @@ def roles_trial(
     ragged: bool,
     wide: bool = False,
     several: int = TILES[0],
+    whole: bool = False,
 ) -> Trial:
     """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least. ``wide``: where
     results leave in parts by ``configs``, their tiles are so wide that they do.
 
     ``blocks``: tiles in each walk; ``ragged``: the last tile of every axis has lanes past its end,
     and there are several programs. Where positions are compared there are as many rows as walked.
-    ``several``: tiles that a persistent launch has at least.
+    ``several``: tiles that a persistent launch has at least. ``whole``: the tiles of the grid have
+    no lanes past an end, and where positions are compared there are more rows than walked.
     """
     orders = [p.order for p in program.params if isinstance(p, Input)]
     orders += [s.order for s in program.outputs]
@@ -239,9 +243,11 @@ def roles_trial(
                 continue
             if place == Grid(tiled=True):
                 many = max(1, config.consumers) + ragged
-                many = tile * (1 if axis in rows else many) - (ragged and axis not in even)
+                uneven = ragged and not whole and axis not in even
+                many = tile * (1 if axis in rows else many) - uneven
                 if positions(program) and axis not in rows:
                     many = max(many, *(n for a, n in sizes.items() if a in walked), 0)
+                    many += -many % tile if whole else 0
                 sizes.setdefault(axis, many)
                 continue
             kept += 1

@@ -68,7 +68,8 @@ class Run:
     """The state of one program.
 
     ``role``: the agent that runs; ``fault``: the first one, and the line where it was seen.
-    ``products``, ``stores``: by role, operations that it has issued and not waited for.
+    ``products``, ``stores``: by role, operations that it has issued and not waited for. ``few``:
+    by the name of a role, its warps, where they are too few for a matrix product.
     """
 
     def __init__(self, cells: Domain[Any], clock: Clock, file: str) -> None:
@@ -86,6 +87,7 @@ class Run:
         self.copied: list[Moment] = []
         self.products: dict[int, list[Agent]] = {}
         self.stores: dict[int, list[Agent]] = {}
+        self.few: dict[str, int] = {}
         self.fences: list[tuple[Moment, dict[int, int]]] = []
 
     # Agents.

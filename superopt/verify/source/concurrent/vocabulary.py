@@ -15,6 +15,7 @@ import numpy as np
 
 from superopt.verify.source.cells import Plain
 from superopt.verify.source.cells import taken
+from superopt.verify.source.concurrent.products import WARPGROUP
 from superopt.verify.source.concurrent.products import Flight
 from superopt.verify.source.concurrent.products import Products
 from superopt.verify.source.concurrent.run import Run
@@ -34,6 +35,7 @@ from superopt.verify.source.vocabulary import Strict
 from superopt.verify.source.vocabulary import Vocabulary
 
 WARPS = (1, 2, 4, 8, 16)  # of a role
+REGISTERS = range(24, 257, 8)  # of a thread of a role: PTX ISA, setmaxnreg
 
 
 @dataclass(frozen=True)
@@ -156,9 +158,13 @@ class Roles:
             raise FaultError(f"{len(roles)} roles with {len(warps)} numbers of warps")
         if any(int(w) not in WARPS for w in warps):
             raise FaultError(f"roles of {list(warps)} warps")
+        if any(int(r) not in REGISTERS for r in registers):
+            raise FaultError(f"roles of {list(registers)} registers")
         made = []
         for number, (kernel, arguments) in enumerate(roles):
             made.append((f"role {number} ({kernel.name})", steps_of(kernel(*arguments))))
+            if number and int(warps[number - 1]) % WARPGROUP:
+                self.run.few[made[-1][0]] = int(warps[number - 1])
         self.run.fork(made)
 
     # Shared memory.

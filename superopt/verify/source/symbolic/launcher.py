@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
-from typing import TypeGuard
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
@@ -315,15 +314,16 @@ def _labelled(value: ast.expr) -> dict[str, str]:
     """The variables that a dictionary holds, by label; none if it is no plain one."""
     match value:
         case ast.Dict(keys=labels, values=held):
-            pairs = zip(labels, held, strict=True)
-            plain = [(k.value, v.id) for k, v in pairs if _is_label(k) and isinstance(v, ast.Name)]
-            return dict(plain) if len(plain) == len(held) else {}
+            found: dict[str, str] = {}
+            for pair in zip(labels, held, strict=True):
+                match pair:
+                    case (ast.Constant(value=str(label)), ast.Name(id=name)):
+                        found[label] = name
+                    case _:
+                        return {}
+            return found
         case _:
             return {}
-
-
-def _is_label(node: ast.expr | None) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _only_reads(value: ast.expr) -> bool:

@@ -61,7 +61,10 @@ ASSUMED: tuple[str, ...] = (
 )
 # PTX ISA, tensor copies: what lies past an end of the tensor is read as 0 and not written.
 CUT = "the hardware cuts boxes at the ends of the tensors that descriptors describe"
+# Slots and phases are counted on from tile to tile; how often that is, no launcher checks.
+FILLED = "a program that takes several tiles fills a ring fewer than 2**31 times"
 WIDTH = "numbers fit their width"
+MEMORY = "memory"  # all of a function's claims, where its text is not known
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def read_symbolic(source: Path | str, function: str, refute: bool = True) -> Rea
         check_names(text)
         rows = plans(text)
     except OutsideVocabularyError as error:
-        return Reading(((f"{function}: memory", Unknown(str(error))),), ())
+        return Reading(((f"{function}: {MEMORY}", Unknown(str(error))),), ())
     numbers: dict[tuple[object, ...], PlanText] = {}
     for row in rows:
         numbers.setdefault((row.graph, row.launches), row)
@@ -119,8 +122,10 @@ def _refute(
         except (OutsideVocabularyError, NotConcrete):
             continue
         for fault in found:
-            if fault.claim in wanting:
-                refuted.setdefault(fault.claim, fault)
+            of_all = f"{fault.claim.rpartition(': ')[0]}: {MEMORY}"  # of a text that is not known
+            for claim in (fault.claim, of_all):
+                if claim in wanting:
+                    refuted.setdefault(claim, fault)
         if all(w in refuted for w in wanting):
             return
 
@@ -176,7 +181,8 @@ class _Plan:
             return ()
         for launch in runner.launches:
             boxes = any(isinstance(v, Descriptor) for v in launch.arguments.values())
-            self.found.facts = (*ASSUMED, CUT) if boxes else ASSUMED
+            dealt = launch.dealt is not None
+            self.found.facts = (*ASSUMED, *[CUT] * boxes, *[FILLED] * dealt)
             self._launch(launch)
         self.found.facts = ASSUMED
         outputs = [t for t in host.tensors.values() if t.kind == "output"]
@@ -210,7 +216,7 @@ class _Plan:
                 programs=launch.programs,
             ).read()
         except OutsideVocabularyError as error:
-            self.found.add(f"{launch.function}: memory", [str(error)])
+            self.found.add(f"{launch.function}: {MEMORY}", [str(error)])
             return
         unsure = [f"{p} is divided by {y}" for p, y in atoms.unsure[before:]]
         self._claim(f"{launch.function}: divisors are positive", unsure)

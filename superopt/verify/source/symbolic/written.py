@@ -154,8 +154,10 @@ class _Witness:
             unknown = [a for a in left.atoms if self._unknown(a)]
             if not unknown:
                 self.checks.append(equal(self._known(left), right))
-            elif not self._isolated(left, right, unknown) and not self._peeled(
-                left, right, unknown
+            elif not (
+                self._isolated(left, right, unknown)
+                or self._peeled(left, right, unknown)
+                or self._numbered(left, right, unknown)
             ):
                 continue
             del self.equations[place]
@@ -202,6 +204,22 @@ class _Witness:
             assert count is not None
             self._set(lane, inside)
             self.equations.append((count, over))
+            return True
+        return False
+
+    def _numbered(self, left: Poly, right: Poly, unknown: list[str]) -> bool:
+        """``count * unknown + remainder`` by that count: a number of a pair."""
+        for lane in unknown:
+            one = self.atoms.definitions[lane]
+            if one.op is not Op.REMAINDER or left.coefficient(lane) != ONE:
+                continue
+            count = one.args[1]
+            rows = left.without(lane).divided(count)
+            if rows is None or any(map(self._unknown, count.atoms)):
+                continue
+            over, inside = self.atoms.divided(right, self._known(count))
+            self._set(lane, inside)
+            self.equations.append((rows, over))
             return True
         return False
 

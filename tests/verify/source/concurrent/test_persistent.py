@@ -69,6 +69,19 @@ def test_a_number_of_a_tile_is_no_number_of_a_wave(programs):
     assert isinstance(reading.verdict, Refuted), spoken(reading.verdict)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("new", ["_even(m_size, n_tile)", "_even(n_size, 1)"])
+def test_what_is_even_is_the_axis_itself(causal, new):
+    """All ends lay within tiles, or none did; and no row was behind the last key."""
+    case = persistent(attention(causal=causal))
+    start, _, end = case.text.partition("_roles2_persistent2[(")
+    old = "EVEN_N=_even(n_size, n_tile)"
+    assert old in end
+    text = f"{start}_roles2_persistent2[({end.replace(old, f'EVEN_N={new}', 1)}"
+    reading = read(case, lambda _: text)
+    assert isinstance(reading.verdict, Refuted), spoken(reading.verdict)
+
+
 def test_that_a_plan_asks_for_them_is_read_from_the_file():
     case = persistent(attention())
     ((configs, kinds),) = planned(read_text(case.text), 0)

@@ -46,7 +46,7 @@ def open_claims(changed, refute=False):
         persistent(attention(causal=True)),
         persistent(attention(causal=True), 1, ring=True, joined=True),
         persistent(normed(), 1),
-        persistent(attention(causal=True), 2, each=8),
+        persistent(attention(causal=True), 2, each=8, group=8),  # of heads, which have no tiles
     ],
     ids=["causal", "turns", "normed", "each"],
 )
@@ -98,6 +98,30 @@ def test_what_is_not_dealt_out_once_is_not_proved_and_numbers_show_it(old, new):
     sizes = {"b": 3, "h": 3, "m": 100, "d": 64, "n": 64, "e": 64}
     broken = {fault.claim for fault in faults(read, "attention", plan, sizes, 0)}
     assert broken & {ONCE, ALL}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(h_at, m_tile, h_size, m_tiles, GROUP)", "(m_tile, h_at, h_size, m_tiles, GROUP)"),
+        ("(h_at, m_tile, h_size, m_tiles, GROUP)", "(h_at, m_tile, h_size, m_tiles - 1, GROUP)"),
+    ],
+)
+def test_heads_in_groups_are_dealt_out_once(old, new):
+    right = persistent(attention(causal=True), 2, each=8, group=8).text
+    assert right.count(f"swizzle2d{old}") == 2  # a producer, a consumer
+    found = open_claims(right.replace(old, new), refute=True)
+    stored = found["attention_g0_k0_roles2_persistent2_each8: every element of out is stored"]
+    assert isinstance(stored, Refuted)
+
+
+def test_what_is_not_known_is_refuted_by_numbers_as_well():
+    """A wave is left out where tiles fill all; no other reading may have such numbers."""
+    waves = "gl.cdiv(tiles, gl.num_programs(0))"
+    lost = f"{waves} - gl.where(tiles % gl.num_programs(0) == 0, 1, 0)"
+    found = open_claims(text().replace(waves, lost), refute=True)
+    assert isinstance(found[MEMORY], Refuted)
+    assert "no program stores the element" in spoken(found[MEMORY])
 
 
 def test_memory_outside_of_the_tiles_is_refused():

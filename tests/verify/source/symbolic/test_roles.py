@@ -98,7 +98,7 @@ def test_who_reads_what():
 @pytest.mark.parametrize(
     ("old", "new", "wrong"),
     [
-        ("CONSUMERS + CONSUMER) * TILE_M\n    tma", "CONSUMERS) * TILE_M\n    tma", {ONCE, ALL}),
+        (FIRST, FIRST.replace("CONSUMERS + CONSUMER", "CONSUMERS"), {ONCE, ALL}),
         (FIRST, FIRST.replace("* CONSUMERS +", "+"), {ONCE, ALL}),  # boxes of neighbours overlap
         (FIRST, FIRST.replace("* TILE_M", "* TILE_M + 1"), {ALL}),
         (FIRST, FIRST.replace("* TILE_M", "* 32"), {ONCE, ALL}),
