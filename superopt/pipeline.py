@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from superopt.assemble import assemble
+from superopt.budget import Budget
+from superopt.budget import Clock
 from superopt.case import Case
 from superopt.device import Device
 from superopt.examine import Examiner
@@ -35,7 +36,6 @@ from superopt.search.space import SLACK
 from superopt.search.space import Search
 from superopt.search.structure import structures
 from superopt.spec import Spec
-from superopt.stopwatch import Stopwatch
 from superopt.tune.outcome import Tuned
 from superopt.tune.session import Session
 from superopt.tune.timing import NOT_TIMED
@@ -55,15 +55,6 @@ FINALISTS_TIMED = 5  # where they are timed, so that the model need not be right
 CANDIDATES_EACH = 8  # of a budget, for each finalist
 EXAMINED = 12  # structures that are tried for that
 VARIANTS = 2  # candidates of one structure that are tried, until one is verified
-
-
-@dataclass(frozen=True)
-class Budget:
-    """When a search stops: after ``candidates`` a case, or ``seconds`` in all (0: no limit)."""
-
-    candidates: int = 400
-    seconds: float = 0.0
-    text: str = "400"
 
 
 class Listener(Protocol):
@@ -86,33 +77,6 @@ class Listener(Protocol):
 
     def done(self, result: CaseRun) -> None:
         """A case ends."""
-
-
-class Clock(Stopwatch):
-    """Seconds by stage, and whether the budget's time is over."""
-
-    def __init__(self, budget: Budget) -> None:
-        super().__init__()
-        self.budget = budget
-        self.half: float | None = None  # of the time of the case in hand, by ``time.monotonic``
-        self.until: float | None = None  # when it ends
-
-    def share(self, cases: int) -> None:
-        """Gives the next of ``cases`` that are left its part of the time that is left."""
-        if self.budget.seconds:
-            now = time.monotonic()
-            part = max(0.0, self.began + self.budget.seconds - now) / cases
-            self.half, self.until = now + part / 2, now + part
-
-    @property
-    def over(self) -> bool:
-        """Whether the time of the case in hand is spent."""
-        return self.until is not None and time.monotonic() > self.until
-
-    @property
-    def half_over(self) -> bool:
-        """Whether half of it is spent; the other half is for verification."""
-        return self.half is not None and time.monotonic() > self.half
 
 
 def search_function(

@@ -12,11 +12,12 @@ from typing import ClassVar
 import pytest
 
 from superopt import pipeline
+from superopt.budget import Budget
+from superopt.budget import Clock
 from superopt.device import target
 from superopt.examine import Examiner
 from superopt.loading import load
 from superopt.pipeline import FINALISTS
-from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.record import counts_record
 from superopt.run import Stage
@@ -189,7 +190,7 @@ def test_where_candidates_are_timed_the_best_of_the_fewest_kernels_is_among_them
         case = SimpleNamespace(sizes={})
         names = SimpleNamespace(axes={})
         one = pipeline._CaseSearch(
-            case, SimpleNamespace(names=names), None, None, pipeline.Clock(Budget()), 2, timed
+            case, SimpleNamespace(names=names), None, None, Clock(Budget()), 2, timed
         )
         one.built = [built(2, 10.0), built(2, 11.0), built(3, 12.0), built(1, last), built(1, 29.9)]
         monkeypatch.setattr(pipeline, "structures", lambda some, sizes: [[0], [1], [2], [3], [4]])
@@ -259,18 +260,6 @@ def test_a_time_budget_ends_between_candidates_and_leaves_each_case_its_share(st
         assert not result.counts.complete
     assert told.heard.count("verified") == 4
     assert json.loads(run.kernel.read_text())[1] == ["all"]
-
-
-def test_the_share_of_a_case():
-    clock = pipeline.Clock(Budget(seconds=1000.0))
-    clock.share(4)
-    assert clock.until - clock.began == pytest.approx(250, abs=5)
-    assert clock.half - clock.began == pytest.approx(125, abs=5)
-    assert not clock.over
-    unlimited = pipeline.Clock(Budget())
-    unlimited.share(4)
-    assert not unlimited.over
-    assert not unlimited.half_over
 
 
 class Session:

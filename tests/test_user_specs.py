@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from superopt.budget import Budget
 from superopt.device import target
 from superopt.loading import load
-from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.live import Progress
 from superopt.run import Stage

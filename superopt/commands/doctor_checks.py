@@ -39,7 +39,6 @@ PACKAGES = {
     "jinja2": ("3.1", "", "the page of a report"),
     "cvc5": ("1.2", "", "a second solver (verify --solver cvc5)"),
 }
-OPTIONAL = ("cvc5",)
 
 
 @dataclass(frozen=True)

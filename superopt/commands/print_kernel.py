@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from superopt.certificate import certificate_path
@@ -60,7 +61,7 @@ def run_print(kernel: Path, dialect: str, level: str, out: Path | None, jobs: in
     return VERIFIED
 
 
-def _one(given: str, known: tuple[str, ...] | list[str], option: str) -> str:
+def _one(given: str, known: Sequence[str], option: str) -> str:
     if given not in known:
         raise UserError(f"{option} {given!r}: one of {', '.join(known)}")
     return given

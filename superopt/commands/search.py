@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from superopt.approximate.offer import offers
+from superopt.budget import Budget
 from superopt.case import Case
 from superopt.commands.against import Rivals
 from superopt.commands.against import best_peer
@@ -29,7 +30,6 @@ from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.loading import load
-from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.directory import REPORT
 from superopt.report.directory import STORE

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from functools import cached_property
 
+from superopt.mutate import variants
+from superopt.mutate.variants import reached_by
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
+from superopt.verify.source.concurrent.read import Planned
+from superopt.verify.source.concurrent.read import planned
+from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
@@ -19,10 +25,12 @@ from superopt.verify.source.symbolic.read import read_symbolic
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Unknown
+from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import accepted
 from superopt.verify.verdict import spoken
 
 VOCABULARY, FIELD, ORDER, SYMBOLIC = "vocabulary", "field", "order", "symbolic"
+ROLES = "roles"  # the concurrent reading
 GRAPH = "graph"  # equals spec
 SURVIVED = "survived"
 
@@ -65,12 +73,23 @@ class Subject:
         return {claim: None for claim, verdict in found if isinstance(verdict, Proved)}
 
     @cached_property
+    def forms(self) -> dict[str, frozenset[str]]:
+        """The forms of the launches, with the functions of each."""
+        return variants.variants(self.text, self.function, self.index)
+
+    @cached_property
+    def asked(self) -> list[Planned]:
+        """The roles that plans of the file ask for."""
+        return planned(self.text, self.index)
+
+    @cached_property
     def ordered(self) -> bool:
         """Whether the order reading has nothing against the text as it is."""
         return isinstance(self._order(self.text), Seen)
 
     def in_field(self, changed: str) -> Found:
-        """What the field reading says of another text in the place of this one."""
+        """What the field reading says of another text in the place of this one, and where that
+        is another one in functions with roles, what the concurrent reading says."""
         if changed not in self._known:
             self._known[changed] = self._in_field(changed)
         return self._known[changed]
@@ -94,12 +113,25 @@ class Subject:
             return Found(VOCABULARY, str(error))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # of a number that is called, say
-            verdict = read_field(
-                text, self.program, self.graph, self.index, self.seed, minimise=False
-            )
-        if accepted(verdict):
-            return Found(SURVIVED)
-        return Found(FIELD if isinstance(verdict, Refuted) else VOCABULARY, spoken(verdict))
+            for form in reached_by(self.text, text, self.forms):
+                for verdict in self._verdicts(text, form):
+                    if not accepted(verdict):
+                        by = ROLES if form == variants.ROLES else FIELD
+                        by = by if isinstance(verdict, Refuted) else VOCABULARY
+                        return Found(by, spoken(verdict))
+        return Found(SURVIVED)
+
+    def _verdicts(self, text: KernelText, form: str) -> Iterator[Verdict]:
+        """What the readings say that execute one form of the launches."""
+        of = text, self.program, self.graph
+        if form != variants.ROLES:
+            twins = form == variants.DESCRIBED
+            yield read_field(*of, self.index, self.seed, descriptors=twins, minimise=False)
+            return
+        if not self.asked:
+            yield Unknown("no plan of the file asks for the functions with roles")
+        for configs, kinds in self.asked:
+            yield read_concurrent(*of, configs, self.index, self.seed, kinds=kinds).verdict
 
     def _order(self, text: KernelText) -> Seen | Refuted | Unknown:
         return read_order(text, self.program, self.graph, self.index, self.seed)

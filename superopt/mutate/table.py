@@ -11,11 +11,12 @@ from superopt.mutate.judge import Outcome
 from superopt.mutate.outcome import FIELD
 from superopt.mutate.outcome import GRAPH
 from superopt.mutate.outcome import ORDER
+from superopt.mutate.outcome import ROLES
 from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.outcome import SYMBOLIC
 from superopt.mutate.outcome import VOCABULARY
 
-COLUMNS = (VOCABULARY, GRAPH, FIELD, ORDER, SYMBOLIC, EXECUTION, EQUIVALENT, SURVIVED)
+COLUMNS = (VOCABULARY, GRAPH, FIELD, ROLES, ORDER, SYMBOLIC, EXECUTION, EQUIVALENT, SURVIVED)
 
 
 def counted(outcomes: Iterable[tuple[str, Outcome]]) -> dict[str, Counter[str]]:

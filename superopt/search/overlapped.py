@@ -1,18 +1,23 @@
 """How long a launch with roles takes by the model.
 
-The price of a program, of which a multiprocessor holds one, is the most of three, somewhat more
-where they are alike (a norm of order ``APART``): its products; its ordinary work; and what a
-consumer does in turn, both for its share of the rows. A ring may be too short to hide copies, and
-nothing covers the ends of a program, which a persistent one has once and others for each tile. The
-constants are fitted to the kernels in ``benchmarks/results/threads_2026-11-29_h200.json``, what
-persistent ones save to those in ``persistent_2026-11-30_h200.json`` (2.8 us to 4.0 us a tile).
+The price of a program, of which a multiprocessor holds one, is the most of four, somewhat more
+where they are alike (a norm of order ``APART``): its products; its special functions; issuing its
+ordinary instructions; and what a consumer does in turn for its share of the rows, each step of the
+walk costing a little beside (barriers, and the end of one thing before the next). A slot of a
+ring comes and is held, and there are only so many; and nothing covers the ends of a program, which
+a persistent one has once and others for each tile. Tiles that are dealt out beforehand may fall
+unevenly (``fullest``). The constants are fitted to the 750 Configs of
+``benchmarks/results/roles_2026-11-30_h200.json`` (``docs/decisions/0043-roles-in-the-search.md``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from math import ceil
+
+import numpy as np
 
 from superopt.device import Device
 from superopt.search.footprint import MOST_REGISTERS
@@ -22,11 +27,16 @@ from superopt.ugraph.levels import Config
 
 APART = 5  # order of the norm of products, ordinary work, and both in turn
 OVERLAP = 3  # and of that with what memory needs
-COLUMNS = 12  # of a product, that its fixed cost amounts to
+COLUMNS = 24  # of a product, that its fixed cost amounts to
 WIDE = 256  # columns at which the device's rate was measured
-PROGRAM_US = 1.5  # of a program, in which no products run: the first copies, the last stores
-SAVED_US = 3.0  # by a persistent program, between two tiles
-SHORT = 4  # of a tile's time, the part that hiding its ends saves at most, beside ``PROGRAM_US``
+BUSY = 1.31  # times that rate, which products reach that another group of warps feeds
+ISSUED = 2.3  # instructions for each operation that is counted
+IN_TURN = 0.8  # of a consumer's work, the part that nothing else of the same consumer overlaps
+STEP_US = 0.12  # of each step of a walk, beside its work
+LATE = 0.4  # of the latency of memory, the part for which the producer's copies are late
+HELD = 1.6  # times a product takes, for which its operands keep their slots
+BEGIN_US = 3.9  # of a program, in which no products run: the first copies, the last stores
+GO_ON_US = 2.3  # and between two tiles of one program
 GROUP = 4  # warps of a consumer
 
 Tiles = tuple[tuple[str, int], ...]
@@ -59,22 +69,58 @@ def price(
         return dict(plain)
     flop = sum(p.flop * (1 + COLUMNS / p.columns) for p in cost.products)
     units = {
-        "matrix": 1e6 * flop / device.matrix_rate(rate) / (1 + COLUMNS / WIDE),
+        "matrix": 1e6 * flop / device.matrix_rate(rate) / (1 + COLUMNS / WIDE) / BUSY,
         "special": 1e6 * cost.special / device.special,
-        "plain": 1e6 * cost.plain / device.plain,
+        "plain": 1e6 * ISSUED * (cost.plain + cost.special) / device.plain,
     }
-    ordinary = units["special"] + units["plain"]
-    turn = (units["matrix"] + ordinary) / config.consumers
-    busy = sum(us**APART for us in (units["matrix"], ordinary, turn)) ** (1 / APART)
-    tile = sum(cost.walked) / max(1, cost.walks)
-    late = device.latency_us + 1e6 * tile * device.sms / device.l2
-    waits = cost.steps / cost.longest * late / max(1, config.stages - 1)
-    rounds = max(ceil(cost.programs / device.sms), cost.longest)
-    each = max(busy * device.sms / cost.programs, waits)
-    chain = rounds * (each + PROGRAM_US)
-    if config.persistent:
-        new = rounds / config.each if config.each else 1  # programs, one after the other
-        chain -= max(0.0, rounds - new) * min(SAVED_US, PROGRAM_US + each / SHORT)
+    steps = cost.steps / cost.longest  # of a mean tile
+    share = cost.programs / device.sms
+    turn = IN_TURN * (units["matrix"] + units["plain"]) / config.consumers
+    parts = (*units.values(), turn + STEP_US * steps * share)
+    each = sum(us**APART for us in parts) ** (1 / APART) / share
+    each = max(each, _ring(cost, config, each, steps, device))
+    chain = _rounds(cost, config, device) * each + _ends(cost, config, device)
     shares = (plain["dram"], plain["l2"], chain)
     total = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + plain["launch"]
     return {**plain, **units, "chain": chain, "fill": 0.0, "total": total}
+
+
+def _ring(cost: Cost, config: Config, each: float, steps: float, device: Device) -> float:
+    """The least time of a tile with so many slots: one is empty until its copy has come, and then
+    held. ``each``: the tile's time without that."""
+    tile = sum(cost.walked) / max(1, cost.walks)
+    late = LATE * device.latency_us + 1e6 * tile * device.sms / device.l2
+    held = HELD * each / max(1, len(cost.products))
+    return (steps * late + held) / config.stages
+
+
+def _ends(cost: Cost, config: Config, device: Device) -> float:
+    """What the ends of its tiles cost a multiprocessor."""
+    tiles = ceil(cost.programs / device.sms)
+    if not config.persistent:
+        return tiles * BEGIN_US
+    programs = tiles / config.each if config.each else 1
+    return programs * BEGIN_US + (tiles - programs) * GO_ON_US
+
+
+def _rounds(cost: Cost, config: Config, device: Device) -> float:
+    """How many mean tiles the multiprocessor with the most work has."""
+    if config.persistent and not config.each:
+        return fullest(cost.programs, cost.grid[-1][1], cost.longest, device.sms)
+    return max(ceil(cost.programs / device.sms), cost.longest)
+
+
+@lru_cache(maxsize=4096)
+def fullest(tiles: int, row: int, longest: float, programs: int) -> float:
+    """The most work that one of ``programs`` has, in mean tiles, if it is settled beforehand which
+    tiles it takes: one of each wave, waves turned every other time.
+
+    In rows of ``row`` tiles the work falls evenly, from ``longest`` times the mean. What a program
+    has too much of in one wave it may have too much of in all: 86 tiles a row on 132 programs give
+    one of them 1.28 times the mean, 128 a row 1.03.
+    """
+    number = np.arange(tiles)
+    wave, place = number // programs, number % programs
+    place = np.where(wave % 2 == 1, programs - 1 - place, place)
+    work = longest - 2 * (longest - 1) * (number % row) / max(1, row - 1)
+    return float(np.bincount(place, weights=work).max())

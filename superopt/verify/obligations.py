@@ -133,6 +133,8 @@ class _Judge:
     def endomorphism(self) -> Verdict:
         """A factor acts alike on a fold and on what was folded."""
         fold, action = self.repair.fold, self.repair.action
+        if wrong := self._other_operators():
+            return Unknown(wrong)
         if not self.repair.parts:
             return self._finalised_apart()
         if fold in EXTREMA and action is Fn.ADD:
@@ -145,6 +147,22 @@ class _Judge:
         p, q, f = (Input(name, ("i",), "fp32") for name in ("p", "q", "f"))
         left = Map(action, (Map(fold, (p, q)), f))
         return self.equal(left, Map(fold, (Map(action, (p, f)), Map(action, (q, f)))))
+
+    def _other_operators(self) -> str:
+        """A component that folds or moves by another operator than the repair; empty if none.
+
+        Each walk of its own fold may be a lawful one, and a reader of it may not show which: what
+        only stabilises may be any number.
+        """
+        for component in self.repair.components:
+            for does, own, said in (
+                ("folds", component.fold, self.repair.fold),
+                ("moves", component.action, self.repair.action),
+            ):
+                if own is not said and (does == "folds" or component.moves):
+                    by = f"by {own.symbol}, the repair by {said.symbol}"
+                    return f"{component.name} {does} {by}"
+        return ""
 
     def _finalised_apart(self) -> Verdict:
         """What is done at the end with joined states is the join of what is done with each."""

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from superopt.budget import Budget
 from superopt.commands.search import code_of
 from superopt.commands.search import parse_budget
 from superopt.errors import UserError
-from superopt.pipeline import Budget
 from superopt.run import Run
 from tests.conftest import SEARCHED
 from tests.conftest import SOFTMAX

@@ -12,10 +12,10 @@ from pathlib import Path
 from rich.console import Console
 
 from superopt import pipeline
+from superopt.budget import Budget
 from superopt.device import target
 from superopt.errors import UserError
 from superopt.loading import load
-from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.live import Progress
 from superopt.run import Run
@@ -44,7 +44,7 @@ class Shared:
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
 
-    def __call__(self) -> Shared:
+    def __call__(self, **how: object) -> Shared:
         return self
 
     def __enter__(self) -> Runner:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
+from superopt.budget import Budget
 from superopt.device import target
 from superopt.loading import load
 from superopt.merge.derive import splitting
 from superopt.merge.pair import paired
 from superopt.merge.write import merge_text
-from superopt.pipeline import Budget
 from superopt.pipeline import search_function
 from superopt.report.live import Progress
 from tests.merge import specs

@@ -69,8 +69,7 @@ class Consumer:
         read = {n for n in topo([s.value for s in self.graph.block.stores]) if isinstance(n, Input)}
         for pipe in (p for p in self.shared.pipes if not p.walk):
             if behind is not read.isdisjoint(pipe.tensors):
-                empty = self.shared.empty(pipe, self.shared.kept(pipe))
-                self.role.lines.line(f"mbarrier.arrive({empty})")
+                self.shared.release(pipe, self.shared.kept(pipe), self.role.lines)
 
     def walk(self, walk: Walk, body: Body, stretches: list[Stretch]) -> None:
         """Prints a walk, loop by loop."""

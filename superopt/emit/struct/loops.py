@@ -220,8 +220,7 @@ class Loop:
         for name, (_, last) in self.reading.items():
             if last == event:
                 pipe = self.pipes[name]
-                empty = self.shared.empty(pipe, self._slot(pipe))
-                self.lines.line(f"mbarrier.arrive({empty})")
+                self.shared.release(pipe, self._slot(pipe), self.lines)
 
     def _counted(self) -> str:
         """A variable (or numeral) with the number of the iteration in hand, in its walk."""

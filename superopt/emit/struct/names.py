@@ -8,8 +8,10 @@ from superopt.emit.writer import Writer
 from superopt.threads.layouts import WIDEST
 from superopt.threads.parts import parted
 from superopt.ugraph.node import Input
+from superopt.ugraph.threads import Op
 from superopt.ugraph.threads import Pipe
 from superopt.ugraph.threads import ThreadGraph
+from superopt.ugraph.walk import topo
 
 
 class Shared:
@@ -28,6 +30,7 @@ class Shared:
         self._kept = {p.name: fresh(f"{p.name}_slot") for p in graph.pipes if self._turned(p)}
         self.results: dict[str, str] = {}  # buffers of results on their way out
         self.parts = {s.name for s in graph.block.stores if parted(graph.block, s)}
+        self._loaded = _loaded(graph)
         # One barrier for each consumer: it is its turn to issue products.
         self.turns = fresh("turns") if graph.ring and graph.consumers > 1 else ""
 
@@ -66,6 +69,14 @@ class Shared:
     def empty(self, pipe: Pipe, slot: str) -> str:
         """The barrier that says that all consumers have done with a slot."""
         return f"{self._empty[pipe.name]}.index({slot})"
+
+    def release(self, pipe: Pipe, slot: str, lines: Writer) -> None:
+        """Prints that a consumer has done with a slot. Where its warps have read it themselves, a
+        fence comes first: a barrier alone does not order their reads with the copy that is next,
+        for the copy engine sees memory in another way (PTX: another proxy)."""
+        if pipe.name in self._loaded:
+            lines.line("fence_async_shared()")
+        lines.line(f"mbarrier.arrive({self.empty(pipe, slot)})")
 
     def split(self, order: tuple[str, ...]) -> bool:
         """Whether each consumer has its own tile of a tensor."""
@@ -160,3 +171,12 @@ def parts_of(tile: str) -> str:
 def part_of(tile: str) -> str:
     """Columns of each part."""
     return f"{tile} // ({parts_of(tile)})"
+
+
+def _loaded(graph: ThreadGraph) -> frozenset[str]:
+    """The pipes that warps load from; the others are read by products of matrices alone."""
+    found = {n for n in topo([s.value for s in graph.block.stores]) if isinstance(n, Input)}
+    for body in graph.bodies:
+        for instr in body.instrs:
+            found |= set(body.tensors(instr) if instr.op is not Op.PRODUCT else ())
+    return frozenset(p.name for p in graph.pipes if not found.isdisjoint(p.tensors))

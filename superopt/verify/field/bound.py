@@ -46,8 +46,8 @@ from superopt.verify.field.ranking import different
 from superopt.verify.field.ranking import orders
 from superopt.verify.field.roots import roots_of
 from superopt.verify.field.shapes import EXTREMA
-from superopt.verify.field.shapes import Ties
-from superopt.verify.field.shapes import ties
+from superopt.verify.field.shapes import Determined
+from superopt.verify.field.shapes import determined
 from superopt.verify.field.signs import Signs
 from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.terms import Terms
@@ -125,10 +125,10 @@ def round_bound(
     integers: Mapping[str, Array],
     drawn_logs: bool = False,
     equivariant: frozenset[Fn] = frozenset(),
-    tied: bool = False,
+    ties: bool = False,
 ) -> RoundBound | NoBound:
     """The bound for one comparison, the largest over all output elements."""
-    terms = Terms(drawn_logs, equivariant, tied)
+    terms = Terms(drawn_logs, equivariant, ties)
     domain = TermDomain(terms)
     arrays = {}
     for param in program.params:
@@ -209,11 +209,13 @@ def _outcome(
     ops = [terms.all[x].op for x in cone]
     roots, coins = roots_of(polys, cone, signs)
     coins *= max((times.get(x, 1) for x in cone if terms.all[x].op == "sqrt"), default=1)
-    tied = Ties(frozenset(), 0)
+    placed = Determined(frozenset(), 0)
     if terms.equivariant:
-        tied = ties(polys, cone, frozenset(cone_of(terms, [e for es in layers for e in es])), times)
-    coins += tied.coins
-    degrees = Degrees(polys, exponents, tied.tied)
+        placed = determined(
+            polys, cone, frozenset(cone_of(terms, [e for es in layers for e in es])), times
+        )
+    coins += placed.coins
+    degrees = Degrees(polys, exponents, placed.extrema)
     degree, height = degrees.difference(*sides)
     degree += degrees.collisions(drawn)
     if terms.equivariant:

@@ -35,9 +35,9 @@ class Degrees:
         self,
         polys: Polynomials,
         exponents: Mapping[int, Exponent],
-        tied: frozenset[int] = frozenset(),
+        determined: frozenset[int] = frozenset(),
     ) -> None:
-        self.tied = tied  # extrema that are made of their members (``shapes.py``)
+        self.determined = determined  # extrema that are made of their members (``shapes.py``)
         self.terms = polys.terms
         self.exponents = exponents
         self.sizes: dict[Factor, tuple[int, float]] = {}  # degree and height of a factor
@@ -86,7 +86,7 @@ class Degrees:
                 return list(t.args[1:])
             case "exp":
                 return [x for x, _ in self.exponents[t.args[0]].logs]
-            case "max" | "min" if term in self.tied:
+            case "max" | "min" if term in self.determined:
                 return list(t.args)
             case _:
                 return []
@@ -114,7 +114,7 @@ class Degrees:
                 return Quotient(total.degree, total.height, total.below)
             case "exp":
                 return self._exponential(self.exponents[t.args[0]], args)
-            case "max" | "min" if term in self.tied:
+            case "max" | "min" if term in self.determined:
                 total = reduce(self._sum, args)
                 height = total.height + log2(4 * len(args))
                 return Quotient(total.degree + 1, height, total.below)

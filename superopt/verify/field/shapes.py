@@ -28,27 +28,27 @@ NO_TIMES: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Ties:
+class Determined:
     """The extrema that others, or their own members, determine, and the signs to be seen.
 
-    ``tied``: of these, and of those that are others in another place.
+    ``extrema``: these, and those that are others in another place.
     """
 
-    tied: frozenset[int]
+    extrema: frozenset[int]
     coins: int
 
 
-def ties(
+def determined(
     polys: Polynomials,
     cone: Sequence[int],
     within: frozenset[int],
     times: Mapping[int, int] = NO_TIMES,
-) -> Ties:
-    """The ties of the extrema in ``cone``. ``within``: the terms that stand in exponents.
+) -> Determined:
+    """Which extrema of ``cone`` are determined. ``within``: the terms that stand in exponents.
     ``times``: at how many levels a term is read, if not at one.
 
     Raises:
-        TooHardError: a tied extremum stands where it would have to be a variable.
+        TooHardError: one of them stands where it would have to be a variable.
     """
     terms = polys.terms
     maxima = [x for x in cone if terms.moves(x)]
@@ -86,7 +86,7 @@ def ties(
         if not tied.isdisjoint(_below(terms, terms.all[x].args)):
             raise TooHardError("a maximum of maxima that others determine")
     coins += sum(pairs.values()) + _signs(polys, cone)
-    return Ties(frozenset(tied | placed), coins)
+    return Determined(frozenset(tied | placed), coins)
 
 
 def _shape(members: Sequence[int], negate: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -3,6 +3,10 @@
 Its import takes longer than all else that a worker does before its first request. triton is left
 to the workers, because it decides when it is imported whether it interprets; and the process does
 nothing but import and fork, so it has one thread and no device.
+
+The fork server of ``multiprocessing`` is none of this: there is one for a whole program, with one
+environment and one error output, nothing but the program's end closes it, and every process that
+it forks imports the program's main module again.
 """
 
 from __future__ import annotations
@@ -10,19 +14,19 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from multiprocessing.connection import Connection
+from multiprocessing.connection import Pipe
+from multiprocessing.reduction import recv_handle
+from multiprocessing.reduction import send_handle
 
 from superopt.closing import Closing
 from superopt.errors import SuperoptError
-from superopt.verify.run.worker import receive
-from superopt.verify.run.worker import send
 
 PROGRAM = "from superopt.verify.run.stem import main; main()"
 STREAMS = 3  # of a process: input, output, errors
@@ -48,25 +52,6 @@ class Wait:
     pid: int
 
 
-class _Channel:
-    """A socket as ``worker.send`` and ``receive`` use it: it reads no more than it is asked for, so
-    that file descriptors stay with the byte that carries them."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-
-    def read(self, length: int) -> bytes:
-        """So many bytes, or fewer at the end."""
-        return self.connection.recv(length, socket.MSG_WAITALL)
-
-    def write(self, data: bytes) -> None:
-        """Sends all of it."""
-        self.connection.sendall(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-
 class Stem(Closing):
     """The process, seen from its parent. It is started by ``start``, or by what is first asked.
 
@@ -77,7 +62,7 @@ class Stem(Closing):
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
         self._lock = threading.Lock()
-        self._open: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+        self._open: tuple[subprocess.Popen[bytes], Connection] | None = None
         self._ended = False
 
     def start(self) -> None:
@@ -85,22 +70,23 @@ class Stem(Closing):
         with self._lock:
             self._started()
 
-    def _started(self) -> socket.socket:
+    def _started(self) -> tuple[subprocess.Popen[bytes], Connection]:
         if self._ended:
             raise StemError("it has ended")
         if self._open is None:
-            ours, theirs = socket.socketpair()
+            ours, theirs = Pipe()
             with theirs:
                 process = subprocess.Popen(
                     [sys.executable, "-c", PROGRAM, str(theirs.fileno())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,  # workers of their own say what is wrong
                     env=self._environment,
                     start_new_session=True,  # an interrupt by keyboard is the parent's to handle
                 )
             self._open = process, ours
-        return self._open[1]
+        return self._open
 
     def ask(self, request: Fork | Wait, streams: Sequence[int] = ()) -> int:
         """The reply: of ``Fork`` (with the ``STREAMS`` file descriptors that the new process gets)
@@ -110,13 +96,12 @@ class Stem(Closing):
             StemError: there is no process any more.
         """
         with self._lock:
-            connection = self._started()
-            channel: Any = _Channel(connection)
+            process, connection = self._started()
             try:
-                send(channel, request)
-                if streams:
-                    socket.send_fds(connection, [b"f"], list(streams))
-                return int(receive(channel))
+                connection.send(request)
+                for stream in streams:
+                    send_handle(connection, stream, process.pid)
+                return int(connection.recv())
             except (EOFError, OSError) as error:
                 self._end()
                 raise StemError("it has ended") from error
@@ -179,25 +164,24 @@ class Forked:
         return self._code
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: Connection) -> None:
     """Forks and waits until the other side is gone."""
-    channel: Any = _Channel(connection)
     while True:
         try:
-            request = receive(channel)
+            request = connection.recv()
         except EOFError:
             return
         match request:
             case Fork():
-                _, streams, _, _ = socket.recv_fds(connection, 1, STREAMS)
+                streams = [recv_handle(connection) for _ in range(STREAMS)]
                 if (pid := os.fork()) == 0:
                     connection.close()
                     _become(request, streams)
                 for stream in streams:
                     os.close(stream)
-                send(channel, pid)
+                connection.send(pid)
             case Wait(pid=pid):
-                send(channel, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                connection.send(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             case _:
                 raise TypeError(f"no such request: {type(request).__name__}")
 
@@ -227,4 +211,4 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(Connection(int(sys.argv[1])))

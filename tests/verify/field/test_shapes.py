@@ -9,7 +9,7 @@ import pytest
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.extrema import EITHER
-from superopt.verify.field.shapes import ties
+from superopt.verify.field.shapes import determined
 from superopt.verify.field.terms import Term
 from superopt.verify.field.terms import Terms
 from superopt.verify.field.toohard import TooHardError
@@ -33,7 +33,7 @@ class Board:
 
     def found(self, *roots: int, within: tuple[int, ...] = ()):
         cone = range(max(roots) + 1)
-        return ties(Polynomials(self.terms, {}), cone, frozenset(within))
+        return determined(Polynomials(self.terms, {}), cone, frozenset(within))
 
 
 def test_a_maximum_alone_is_a_variable():
@@ -45,7 +45,7 @@ def test_proportional_sets_are_tied_by_a_sign():
     t = Board()
     first, second = t.max(t.a, t.b, t.c), t.scaled(t.x, t.a, t.b, t.c)
     found = t.found(first, second)
-    assert (found.tied, found.coins) == (frozenset({first, second}), 1)
+    assert (found.extrema, found.coins) == (frozenset({first, second}), 1)
 
 
 def test_shifted_sets_are_tied():
@@ -53,7 +53,7 @@ def test_shifted_sets_are_tied():
     first = t.max(t.a, t.b, t.c)
     second = t.max(*(t.terms.add(t.x, a) for a in (t.a, t.b, t.c)))
     found = t.found(first, second, within=(first, second))
-    assert (found.tied, found.coins) == ({first, second}, 0)
+    assert (found.extrema, found.coins) == ({first, second}, 0)
 
 
 def test_a_shifted_set_is_one_variable_in_another_place():
@@ -73,7 +73,7 @@ def test_a_shifted_set_is_one_variable_in_another_place():
 def test_sets_of_other_shapes_are_not():
     t = Board()
     second = t.max(t.terms.mul(t.x, t.a), t.b, t.c)
-    assert t.found(t.max(t.a, t.b, t.c), second).tied == frozenset()
+    assert t.found(t.max(t.a, t.b, t.c), second).extrema == frozenset()
 
 
 def test_the_same_set_written_otherwise_needs_no_sign():
@@ -86,7 +86,7 @@ def test_the_same_set_written_otherwise_needs_no_sign():
 def test_two_values_take_a_sign():
     t = Board()
     found = t.found(t.max(t.a, t.b))
-    assert (len(found.tied), found.coins) == (1, 1)
+    assert (len(found.extrema), found.coins) == (1, 1)
 
 
 def test_a_factor_of_unknown_sign_is_a_choice_and_a_square_is_none():
@@ -123,7 +123,7 @@ def test_a_positive_factor_leaves_one_variable_in_another_size():
     two = t.terms.num(Fraction(2))
     maxima = [t.max(t.a, t.b, two), t.scaled(two, t.a, t.b, two)]
     found = t.found(*maxima, within=tuple(maxima))
-    assert (found.tied, found.coins) == (frozenset(maxima), 0)
+    assert (found.extrema, found.coins) == (frozenset(maxima), 0)
     polys = Polynomials(t.terms, {})
     ((letter, size),) = polys.of(maxima[1]).items()
     assert (letter, size) == (polys.shape_of(maxima[0]), 2)
@@ -137,17 +137,17 @@ def test_a_pair_in_exponents_takes_a_sign_at_every_level():
     twice = t.scaled(t.terms.num(Fraction(2)), t.a, t.b)
     assert t.found(pair, twice, within=(pair,)).coins == 1  # the larger one in both
     cone, polys = range(twice + 1), Polynomials(t.terms, {})
-    assert ties(polys, cone, frozenset({pair}), {pair: 2}).coins == 2
+    assert determined(polys, cone, frozenset({pair}), {pair: 2}).coins == 2
 
 
 def test_an_extremum_of_one_kind_alone_is_a_variable_even_of_two_values():
     t = Board(frozenset({Fn.MAX}))
     pair, moved = t.max(t.a, t.b), t.max(t.terms.add(t.a, t.x), t.terms.add(t.b, t.x))
     found = t.found(pair, moved, within=(pair, moved))
-    assert (found.tied, found.coins) == ({pair, moved}, 0)
+    assert (found.extrema, found.coins) == ({pair, moved}, 0)
     other = t.max(t.a, t.b, fn=Fn.MIN)
-    assert other not in t.found(pair, moved, other).tied
-    assert t.found(pair, t.max(t.a, t.c), within=(pair,)).tied == {pair, moved}
+    assert other not in t.found(pair, moved, other).extrema
+    assert t.found(pair, t.max(t.a, t.c), within=(pair,)).extrema == {pair, moved}
     three = t.max(t.a, t.b, t.c)
     with pytest.raises(TooHardError, match="exponent"):
         t.found(three, t.scaled(t.y, t.a, t.b, t.c), within=(three,))

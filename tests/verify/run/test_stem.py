@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
+from superopt.verify.run.process import inherited
 from superopt.verify.run.process import stem as new_stem
 from superopt.verify.run.stem import StemError
 from superopt.verify.run.stem import Wait
@@ -24,6 +29,9 @@ def answer(request):
     if request == "crash":
         print("out of luck", file=sys.stderr, flush=True)
         os.kill(os.getpid(), 11)
+    if request == "hang":
+        while True:
+            pass
     if request == "raise":
         raise ValueError("no more")
     return request
@@ -94,12 +102,51 @@ def test_an_unknown_process_ends_the_stem_and_is_no_answer():
         stem.ask(Wait(os.getpid()))
 
 
-def test_file_descriptors_do_not_stay_open(module):
+def said(module, stem, number):
+    with Worker({"SAID": str(number)}, module, stem) as worker:
+        return int(worker.request("say", 60)[0])
+
+
+def test_many_workers_at_once_leave_no_file_descriptor_open(module):
     with new_stem() as stem:
         with Worker({}, module, stem) as worker:
             worker.request("hello", 60)
         before = len(os.listdir("/proc/self/fd"))
-        for _ in range(3):
-            with Worker({}, module, stem) as worker:
-                worker.request("hello", 60)
+        with ThreadPoolExecutor(4) as threads:
+            assert [*threads.map(lambda n: said(module, stem, n), range(12))] == [*range(12)]
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+PARENT = """
+import os, sys
+os.close(0)
+from superopt.verify.run.process import Worker, stem
+with stem() as root, Worker({}, "odd_worker", root) as worker:
+    assert worker.request("hello", 60) == "hello"
+    assert worker._stem is root
+    print(root._open[0].pid, worker._process.pid, flush=True)
+    worker.request("hang", 60)
+"""
+
+
+def test_a_parent_that_is_killed_leaves_no_process_behind(module):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=inherited({}), text=True
+    )
+    with parent:
+        left = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(left) == 2
+        assert all(map(runs, left))
+        parent.kill()
+    until = time.monotonic() + 20  # it looks for its parent once a second
+    while any(map(runs, left)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(map(runs, left))
+
+
+def runs(pid):
+    """Whether a process is there, and not just its exit code."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -55,7 +55,9 @@ from superopt.verify.verdict import Verdict
 UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at least
 TILE = 2  # positions in a tile of any other axis
 BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
-LONGER = (7, 4)  # and where they are float64, with every slot taken several times
+# And where they are float64: with every slot taken several times, and one that is not full.
+LONGER = (7, 4, 1)
+LANES = 4  # there in a tile of a walk: one of two lanes looks like twice its number
 # Multiprocessors, and tiles that a persistent launch has at least, where values are float64. One
 # program has tiles in four waves: slots of what comes once a tile, at most two, have both parities.
 # Two numbers, for with one a number of a tile may stand where a number of waves should.
@@ -100,7 +102,8 @@ def read_concurrent(
     explored: dict[History, Explored] = {}
     in_parts = any(wide_axes(b, c) for b, c in zip(launches(graph), configs, strict=True))
     for number, count in enumerate((*blocks, *longer)):
-        exact, ragged = number < len(blocks), number in (0, len(blocks))
+        exact = number < len(blocks)
+        ragged = (number if exact else number - len(blocks)) % 2 == 0
         # Wide tiles have many elements; where values are those of fields, their terms are limited.
         wide = not exact or (count == 1 and not any(c.persistent for c in configs))
         tiles = FEW if exact else TILES[ragged]
@@ -208,7 +211,8 @@ def roles_trial(
     whole: bool = False,
 ) -> Trial:
     """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least. ``wide``: where
-    results leave in parts by ``configs``, their tiles are so wide that they do.
+    results leave in parts by ``configs``, their tiles are so wide that they do, and those of walks
+    have ``LANES``.
 
     ``blocks``: tiles in each walk; ``ragged``: the last tile of every axis has lanes past its end,
     and there are several programs. Where positions are compared there are as many rows as walked.
@@ -225,14 +229,16 @@ def roles_trial(
     sizes: dict[str, int] = {}
     found = []
     lone = kept = 0
+    tile_of = {a: UNIT if a in rows else TILE for a in axes_of(program)}
+    tile_of |= {a: LANES for a in walked if wide and a not in rows}
     for axis in axes_of(program):
-        tile = UNIT if axis in rows else TILE
+        tile = tile_of[axis]
         if axis in walked:
             sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0 and axis not in even))
     for block, config in zip(launches(graph), configs, strict=True):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
-            tile = UNIT if axis in rows else TILE
+            tile = tile_of[axis]
             tile = WIDEST if wide and axis in wide_axes(block, config) else tile
             if place == Grid(tiled=False) or isinstance(place, Pack):
                 sizes.setdefault(axis, 1 + (ragged and not lone))

@@ -102,6 +102,11 @@ class Run:
         self.role.step()
         return self.agent(f"{what} of {self.role.name}", self.role)
 
+    def fence(self) -> None:
+        """What the role that runs has done to shared memory itself comes before what engines do
+        that are told of it from now on."""
+        self.fences.append((self.role.step(), dict(self.role.seen)))
+
     def report(self, what: str) -> None:
         """Keeps the first fault."""
         if self.fault is None:

@@ -25,7 +25,8 @@ from superopt.verify.source.tiles import Tile
 @dataclass(frozen=True)
 class Access:
     """One use of elements. ``plain``: by the warps themselves, not by the copy engine or a matrix
-    product; what they write, those see behind a fence only."""
+    product; what they write, those see behind a fence only, and what they read, those may
+    overwrite behind a fence only (PTX ISA, "async proxy")."""
 
     moment: Moment
     who: str
@@ -55,7 +56,7 @@ class Allocation:
                 self.run.report(
                     f"{agent.name} {word} {self.said(at)} while {other.who} may still {verb} it"
                 )
-            if meets and other.writes and other.plain and not plain:
+            if meets and other.plain and not plain:
                 self._fenced(agent, other, at)
             if not writes or not np.isin(other.places, at).all():
                 kept.append(other)
@@ -63,14 +64,15 @@ class Allocation:
         self.accesses = [*kept, access]
         return access.moment
 
-    def _fenced(self, agent: Agent, written: Access, at: Plain) -> None:
-        """Whether a fence lies between a plain write and its use by an engine."""
+    def _fenced(self, agent: Agent, used: Access, at: Plain) -> None:
+        """Whether a fence lies between what warps did themselves and the use by an engine."""
         for moment, knew in self.run.fences:
-            behind = knew.get(written.moment.agent, 0) >= written.moment.time
+            behind = knew.get(used.moment.agent, 0) >= used.moment.time
             if behind and agent.knows(moment):
                 return
+        verb = "wrote" if used.writes else "read"
         self.run.report(
-            f"{agent.name} uses {self.said(at)}, which {written.who} wrote, without a fence"
+            f"{agent.name} uses {self.said(at)}, which {used.who} {verb}, without a fence"
         )
 
     def said(self, at: Plain) -> str:

@@ -141,8 +141,9 @@ class Reader:
         return Ready(Slot(self.pipe, stage, writing=False))
 
     def release(self, number: Any) -> None:
-        """Gives it back."""
+        """Gives it back, behind what this role has read of it in whatever way."""
         stage, _ = self.pipe.place(number)
+        self.pipe.run.fence()
         self.pipe.run.arrive(self.pipe.empty[stage])
 
 

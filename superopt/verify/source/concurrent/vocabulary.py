@@ -195,8 +195,7 @@ class Roles:
 
     def fence(self) -> None:
         """What was written so far can be seen by the copy engine and by matrix products."""
-        run = self.run
-        run.fences.append((run.role.step(), dict(run.role.seen)))
+        self.run.fence()
 
     # Barriers.
 

@@ -83,7 +83,7 @@ class Roles(Kernel):
         """What a call returns; loads and stores are kept."""
         match name, arguments:
             case "tl.warp_specialize", [tuple() as roles, *_]:
-                self._start([_started(self.outside(node), role) for role in roles])
+                self._start([started(self.outside(node), role) for role in roles])
             case "tma.async_copy_global_to_shared", [Descriptor() as source, tuple() as at, _, _]:
                 self._copied(False, source, at)
             case "tma.async_copy_shared_to_global", [Descriptor() as target, tuple() as at, _]:
@@ -190,7 +190,8 @@ class Roles(Kernel):
         self.names |= dict.fromkeys((name, *changed(body)), Opaque())
 
 
-def _started(refusal: OutsideVocabularyError, role: Value) -> Started:
+def started(refusal: OutsideVocabularyError, role: Value) -> Started:
+    """A role and its arguments, as they stand in a call that starts several; or the refusal."""
     match role:
         case (Named(text=name), tuple() as arguments):
             return name, arguments

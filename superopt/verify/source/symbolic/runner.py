@@ -7,35 +7,28 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from superopt.threads.parts import parts
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
-from superopt.verify.source.symbolic import descriptors
-from superopt.verify.source.symbolic import guards
 from superopt.verify.source.symbolic import taken
 from superopt.verify.source.symbolic.dealt import AT_ONCE
-from superopt.verify.source.symbolic.dealt import is_at_once
 from superopt.verify.source.symbolic.formula import FALSE
 from superopt.verify.source.symbolic.formula import TRUE
 from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.formula import Truth
-from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
 from superopt.verify.source.symbolic.formula import both
-from superopt.verify.source.symbolic.formula import equal
 from superopt.verify.source.symbolic.formula import truths
 from superopt.verify.source.symbolic.launcher import INTEGERS
 from superopt.verify.source.symbolic.launcher import Host
 from superopt.verify.source.symbolic.launcher import Numbers
-from superopt.verify.source.symbolic.launcher import largest
 from superopt.verify.source.symbolic.launcher import strides_of
 from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import Poly
 from superopt.verify.source.symbolic.poly import number
-from superopt.verify.source.symbolic.tle import starting
+from superopt.verify.source.symbolic.printed import PrintedFunctions
+from superopt.verify.source.symbolic.tle import starts_roles
 from superopt.verify.source.symbolic.value import Address
-from superopt.verify.source.symbolic.value import Descriptor
 from superopt.verify.source.symbolic.value import Mask
 from superopt.verify.source.symbolic.value import Named
 from superopt.verify.source.symbolic.value import Opaque
@@ -44,16 +37,14 @@ from superopt.verify.source.symbolic.value import Value
 from superopt.verify.source.symbolic.value import Whole
 from superopt.verify.source.symbolic.vocabulary import fits
 
-FEW = 2  # multiprocessors, where sizes are numbers
-
 
 @dataclass(frozen=True)
 class Launch:
     """One launch: a function, what its parameters are, and how many programs run.
 
     ``path``: what holds when it is made. ``early``: when it may begin before the launch before it
-    has ended. ``asked``: the launcher's own conditions of it. ``dealt``: how many
-    tiles its programs deal out among themselves.
+    has ended. ``asked``: the launcher's own conditions of it. ``dealt``: how many tiles its
+    programs deal out among themselves.
     """
 
     function: str
@@ -72,6 +63,7 @@ class Runner:
         self, text: KernelText, host: Host, numbers: Sequence[Numbers], concrete: bool = False
     ) -> None:
         self.text, self.host, self.numbers, self.concrete = text, host, numbers, concrete
+        self.printed = PrintedFunctions(text, host, concrete)
         self.atoms = host.atoms
         self.names: dict[str, Value] = {}
         self.launch = numbers[0]
@@ -111,7 +103,7 @@ class Runner:
             case ast.Assign(
                 targets=[ast.Name(id="launch")], value=ast.Call(func=ast.Name(id="_instead"))
             ):
-                self._taking()
+                self.printed.taking()
                 return  # that of this plan, or of another one, which is read by itself
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found = self._value(value)
@@ -140,10 +132,8 @@ class Runner:
             self._block(body)
             self.path.pop()
         elif isinstance(condition, Mask | tuple):  # roles or none, descriptors or none
-            asked, self.roles_asked = (
-                self.roles_asked,
-                self.roles_asked or taken.asks(test, self.names),
-            )
+            asked = self.roles_asked
+            self.roles_asked = asked or taken.asks(test, self.names)
             self._block(body)
             self.roles_asked = asked
         else:
@@ -181,7 +171,7 @@ class Runner:
         (count,) = programs
         if not isinstance(count, Whole) or name not in self.text.kernels:
             raise OutsideVocabularyError(f"launcher: {name}[{ast.unparse(grid)}]")
-        if starting(self.text, name) and not self.roles_asked:
+        if starts_roles(self.text, name) and not self.roles_asked:
             raise OutsideVocabularyError(f"launcher: {name} without asking {taken.WHY}")
         function = self.text.kernels[name]
         given = dict(zip((a.arg for a in function.args.args), call.args, strict=False))
@@ -230,8 +220,8 @@ class Runner:
                 return Whole(number(value))
             case ast.Name(id=name):
                 return self.names.get(name, Named(name))
-            case ast.Tuple(elts=parts):
-                return tuple(map(self._value, parts))
+            case ast.Tuple(elts=elements):
+                return tuple(map(self._value, elements))
             case ast.Subscript(value=base, slice=ast.Constant(value=key)):
                 if ast.unparse(base) == "launch.tiles":
                     return self._tile(str(key))
@@ -286,27 +276,17 @@ class Runner:
         self, name: str, called: ast.expr, args: Sequence[ast.expr], keywords: list[ast.keyword]
     ) -> Value:
         given = [self._value(a) for a in args]
+        if (said := self.printed.value(name, given)) is not None:
+            return said
         match name, given:
             case "triton.cdiv", [Whole(poly=a), Whole(poly=b)]:
                 return Whole(self.atoms.divided(a + b - ONE, b)[0])
-            case (("_whole" | "_even" | "_part"), _):
-                return self._of_tile(name, given)
-            case "_joint", [_, Whole(poly=product)]:
-                self._joint(product)
-                return Whole(product)
             case "torch.empty", [tuple() as shape, *_]:
                 dtype = next(ast.unparse(k.value) for k in keywords if k.arg == "dtype")
                 sizes = tuple(v.poly for v in shape if isinstance(v, Whole))
                 if len(sizes) < len(shape):
                     raise OutsideVocabularyError(f"launcher: a workspace of shape {shape}")
                 return Address(Tensor("", sizes, (), "workspace", INTEGERS.get(dtype, "")), ZERO)
-            case taken.WHY, _:
-                self._taking()
-                return Named(name)
-            case _, [Whole(poly=tiles), _, Whole(poly=each)] if name == AT_ONCE:
-                return Whole(self._at_once(tiles, each))
-            case (descriptors.PLAIN, [_, *boxes]) | (descriptors.SHARED, [tuple(boxes)]):
-                return self._descriptors(name, boxes)
             case "int", [Whole() as value]:
                 return value
             case _, [Whole(poly=index)] if name.endswith(".stride"):
@@ -317,71 +297,3 @@ class Runner:
                 return Opaque()
             case _:
                 return Opaque()
-
-    def _of_tile(self, name: str, given: Sequence[Value]) -> Value:
-        """What the launcher's own functions say of a tile."""
-        match name, given:
-            case "_whole", [Whole(poly=a), Whole(poly=b)] if b.constant is not None:
-                self._text(name, guards.WHOLE)
-                return Whole(self.atoms.power(a, b.constant))
-            case "_even", [Whole(poly=a), Whole(poly=b)]:
-                self._text(name, guards.EVEN)
-                rest = self.atoms.divided(a, b)[1]
-                return Mask(both((below(ZERO, a), equal(rest, ZERO))))
-            case "_part", [Whole(poly=columns)] if columns.constant:
-                self._text(name, guards.PART)
-                return Whole(number(columns.constant // parts(columns.constant)))
-            case _:
-                return Opaque()
-
-    def _descriptors(self, name: str, boxes: Sequence[Value]) -> Value:
-        """Descriptors of whole tensors."""
-        if not descriptors.known(self.text, name):
-            raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
-        return tuple(map(_described, boxes))
-
-    def _taking(self) -> None:
-        if other := taken.unknown(self.text):
-            raise OutsideVocabularyError(f"launcher: {other} is not known in this form")
-
-    def _at_once(self, tiles: Poly, each: Poly) -> Poly:
-        """How many programs take so many tiles: one a multiprocessor, or one for ``each``."""
-        if not is_at_once(self.text):
-            raise OutsideVocabularyError(f"launcher: {AT_ONCE} is not known in this form")
-        self._small(tiles, "tiles", 2)
-        some = number(FEW)
-        if not self.concrete:
-            some = self.atoms.free("multiprocessors", shared=True)
-            assert some.atom is not None
-            self.atoms.assume(some.atom, at_least(some, ONE))
-        programs = self.atoms.least(tiles, some)
-        if not each.constant:
-            return programs
-        return self.atoms.greatest(programs, self.atoms.divided(tiles + each - ONE, each)[0])
-
-    def _joint(self, product: Poly) -> None:
-        """A product of sizes that the launcher knows to be small."""
-        if guards.JOINT in self.host.guards:
-            self._small(product, "joint positions")
-
-    def _small(self, product: Poly, what: str, parts: int = 1) -> None:
-        """The launcher goes on only if a product is below the largest size, or a part of it."""
-        if (limit := largest(self.text)) is None:
-            return
-        limit //= parts
-        if (product.constant or 0) >= limit:
-            raise OutsideVocabularyError(f"launcher: {product} {what} are refused")
-        for name in product.atoms:
-            self.atoms.assume(name, below(product, number(limit)), at_least(product, ZERO))
-
-    def _text(self, name: str, wanted: str) -> None:
-        if guards.returns(self.text, name) != wanted:
-            raise OutsideVocabularyError(f"launcher: {name} is not known in this form")
-
-
-def _described(box: Value) -> Value:
-    match box:
-        case (Address(tensor=tensor), tuple() as extents, *_):
-            return Descriptor(tensor, tuple(e.poly for e in extents if isinstance(e, Whole)))
-        case _:
-            raise OutsideVocabularyError(f"launcher: descriptor {box}")

@@ -34,7 +34,7 @@ class Query:
 
 
 @lru_cache(maxsize=8192)
-def answer(smt2: str, rlimit: int = RLIMIT) -> str:
+def answer(smt2: str) -> str:
     """What z3 says of a script: unsat, sat or unknown.
 
     To make a context takes longer than most questions do, so one is asked in that of the thread
@@ -44,7 +44,7 @@ def answer(smt2: str, rlimit: int = RLIMIT) -> str:
     if (said := _briefly(smt2)) in (UNSAT, SAT):
         return said
     solver = z3.SimpleSolver(ctx=z3.Context())
-    solver.set("rlimit", rlimit)
+    solver.set("rlimit", RLIMIT)
     solver.from_string(smt2)
     return str(solver.check())
 

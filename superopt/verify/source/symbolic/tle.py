@@ -18,22 +18,21 @@ from superopt.verify.source.symbolic.value import Named
 from superopt.verify.source.symbolic.value import Opaque
 from superopt.verify.source.symbolic.value import Value
 
-LOCAL = "tle.gpu.local_ptr"
 OPAQUE = ("tle.gpu.alloc", "tle.gpu.wgmma", "tle.gpu.wgmma_wait", "tle.pipe")
 OF_PIPES = (".writer", ".reader", ".acquire", ".commit", ".wait", ".release", ".reshape")
 
 
 def reader(text: KernelText, function: str) -> type[Kernel]:
     """What reads ``function``."""
-    return TleRoles if starts_roles(text, function) else roles.reader(text, function)
+    return TleRoles if _in_tle(text, function) else roles.reader(text, function)
 
 
-def starting(text: KernelText, function: str) -> bool:
+def starts_roles(text: KernelText, function: str) -> bool:
     """Whether ``function`` starts roles, in any words."""
     return issubclass(reader(text, function), Roles)
 
 
-def starts_roles(text: KernelText, function: str) -> bool:
+def _in_tle(text: KernelText, function: str) -> bool:
     """Whether ``function`` starts roles in the words of TLE."""
     calls = (n for n in ast.walk(text.kernels[function]) if isinstance(n, ast.Call))
     return any(ast.unparse(c.func) == STARTS for c in calls)
@@ -61,14 +60,14 @@ class TleRoles(Roles):
     ) -> Value:
         """What a call returns; loads and stores are kept."""
         match name, arguments:
-            case "tle.gpu.warp_specialize", [tuple() as started, *_]:
-                self._start([roles._started(self.outside(node), role) for role in started])
+            case "tle.gpu.warp_specialize", [tuple() as found, *_]:
+                self._start([roles.started(self.outside(node), role) for role in found])
                 return Named(name)
             case "tle.gpu.copy", [Descriptor() as source, Opaque(), tuple(), tuple() as at]:
                 self._copied(False, source, at)
                 return Named(name)
             case "tle.gpu.local_ptr", [Opaque()]:
-                return Named(LOCAL)
+                return Named(name)
             case "tl.load", [Named(text="tle.gpu.local_ptr")] if not keywords:
                 return Opaque()
             case _ if name in OPAQUE or (name in OF_PIPES and arguments[0] == Opaque()):

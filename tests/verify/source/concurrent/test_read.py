@@ -49,6 +49,22 @@ def test_printed_roles_are_accepted(case):
     assert not any(e.wrong for e in reading.explored.values())
 
 
+def test_warps_that_read_a_slot_themselves_give_it_back_behind_a_fence():
+    fence = "fence_async_shared()\n"
+    case = normed()
+    consumer = case.text[case.text.index("_consumer(") :]
+    loaded = consumer.index(".load(LAYOUT")
+    assert fence in consumer[loaded : consumer.index("mbarrier.arrive(x_empty", loaded)]
+    reading = read(case, lambda text: text.replace(fence, "\n"), blocks=())
+    assert isinstance(reading.verdict, Refuted)
+    assert reading.verdict.what.startswith(CLOCKS)
+    only = case.text[: case.text.index("_consumer(")] + consumer.replace(fence, "\n", 1)
+    reading = read(case, lambda text: only, blocks=())
+    assert isinstance(reading.verdict, Refuted)
+    assert "which role 0" in reading.verdict.what
+    assert "read, without a fence" in reading.verdict.what
+
+
 def test_the_verdict_names_the_instances_that_it_holds_for():
     reading = read(attention())
     assert isinstance(reading.verdict, Sampled)

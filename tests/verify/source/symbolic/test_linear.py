@@ -81,9 +81,9 @@ def test_earlier_questions_change_no_answer(monkeypatch):
     forget()
     assert [answer(t) for t in reversed(texts)][::-1] == first
     forget()
-    for limit in ("BRIEF", "SHORT"):
+    for limit in ("BRIEF", "SHORT", "RLIMIT"):
         monkeypatch.setattr(solve, limit, 1)
-    assert answer(texts[0], 1) == "unknown"
+    assert answer(texts[0]) == "unknown"
     forget()
 
 
