@@ -4,9 +4,10 @@
     python benchmarks/model_fit.py --leave-out    # minutes: are the constants fitted too closely?
 
 Reads ``results/tuning_*.json`` and ``results/configs_*.json`` (what was measured), takes the graphs
-and Configs from there, and asks the model of today. A row is a workload of one file: its Configs,
-Spearman's rank correlation of the model with the clock by the model that was stored with the
-measurement (in parentheses) and by that of today, how much longer than the best one the
+and Configs from there, and asks the model of today; then the same of ``results/roles_*.json``:
+Configs with roles, and the three fastest plain ones of each case. A row is a workload of one file:
+its Configs, Spearman's rank correlation of the model with the clock by the model that was stored
+with the measurement (in parentheses) and by that of today, how much longer than the best one the
 model's first and the best of its first ten take (both models), and how the times of today's model
 lie to the measured ones (the median).
 
@@ -35,7 +36,9 @@ from superopt.report.correlation import spearman
 from superopt.search import chain
 from superopt.search import footprint
 from superopt.search import model
+from superopt.search import overlapped
 from superopt.search import units
+from superopt.threads.build import of_config
 from superopt.ugraph.cost import Counter
 from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import Config
@@ -46,6 +49,7 @@ from superopt.ugraph.split import launches
 
 RESULTS = Path(__file__).resolve().parent / "results"
 DAY = "2026-11-29_h200"
+ROLES_DAY = "2026-11-30_h200"
 FIRST = "(first fit)"  # what the first fit was made to
 GOAL = 0.7
 # Rough values of the constants that were fitted, from which a fit with data left out begins.
@@ -123,6 +127,9 @@ def main() -> int:
     samples = read(RESULTS)
     found = rows(samples, predicted(samples, target("h200")))
     show(found)
+    print("\nwith roles")
+    measured = read_roles(RESULTS)
+    show(rows(measured, predicted(measured, target("h200"))))
     if options.leave_out:
         left_out(samples, target("h200"))
     return 0
@@ -133,6 +140,11 @@ def read(folder: Path) -> list[Sample]:
     tuning = json.loads((folder / f"tuning_{DAY}.json").read_text())
     first = json.loads((folder / f"configs_{DAY}.json").read_text())
     return [*_tuned(tuning), *_first(first)]
+
+
+def read_roles(folder: Path) -> list[Sample]:
+    """What was measured of Configs with roles on ``ROLES_DAY``."""
+    return [*_tuned(json.loads((folder / f"roles_{ROLES_DAY}.json").read_text()))]
 
 
 def _tuned(record: Mapping[str, Any]) -> Iterator[Sample]:
@@ -175,14 +187,18 @@ class Graph:
             key = (number, *sorted(lengths.items()))
             if key not in self._counters:
                 self._counters[key] = Counter(prof, dict(lengths), case["dtype"])
-            found.append((self._counters[key].cost(config), config))
+            tiles = config.tiles
+            if config.consumers:
+                rows = of_config(prof.block, config, case["dtype"]).rows
+                tiles = overlapped.whole(tiles, rows, config.consumers)
+            found.append((self._counters[key].cost(replace(config, tiles=tiles)), config))
         return tuple(found)
 
 
 def predicted(samples: Sequence[Sample], device: Device) -> list[float]:
     """Microseconds by the model of today."""
     return [
-        sum(model.Launch(cost, s.dtype, device).times(c)["total"] for cost, c in s.launches)
+        sum(model.launch_times(cost, c, s.dtype, device)["total"] for cost, c in s.launches)
         for s in samples
     ]
 
