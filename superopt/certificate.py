@@ -34,6 +34,7 @@ from superopt.repair.stored import repair_record
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
+from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.parse import parse_as
 from superopt.ugraph.split import launches
 from superopt.ugraph.stored import config_from
@@ -271,6 +272,9 @@ def _check_parts(claims: Certificate) -> None:
     for graph, configs in (*((r.graph, r.configs) for r in claims.rows), *claims.tuned):
         if graph not in range(graphs) or len(configs) != len(launches(claims.graphs[graph])):
             raise ValueError(f"numbers of a launch that graph {graph} does not have")
+        for block, config in zip(launches(claims.graphs[graph]), configs, strict=True):
+            if left := [a for a in tile_dimensions(block.places) if a not in config.tile]:
+                raise ValueError(f"a launch of graph {graph} without a tile of {left[0]}")
 
 
 def _bytes(path: Path) -> bytes:

@@ -72,6 +72,9 @@ class Listener(Protocol):
     def verified(self, model_us: float, share: float) -> None:
         """One more candidate passed every check."""
 
+    def refused(self, why: str) -> None:
+        """A check said no to one more candidate, or could not say yes."""
+
     def timing(self, done: int, trials: int, best_us: float) -> None:
         """So many of at most ``trials`` Configs were tried; the fastest takes ``best_us``."""
 
@@ -249,6 +252,8 @@ class _CaseSearch:
                 self.examined[index] = replace(candidate, space=space)
                 self.first_verified = self.first_verified or time.monotonic()
                 self.listener.verified(candidate.model_us, candidate.share)
+            elif candidate.stage is Stage.REFUSED:
+                self.listener.refused(candidate.why)
 
     def time(self, session: Session, cases: int, directory: Path) -> None:
         """Times what was verified; this is the first of ``cases`` that are left."""

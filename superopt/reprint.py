@@ -6,6 +6,7 @@ or chosen anew. The new file gets a certificate of its own, whose claims are abo
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
@@ -79,15 +80,14 @@ def reprint(
     except NotEmittable as error:
         without = "; --level lite prints the plain functions" if any_roles(claims) else ""
         raise UserError(f"{claims.dialect.value}: {error}{without}") from error
-    draft = out.with_name(f".{out.name}")
     try:
-        draft.write_text(text)
+        folder = tempfile.TemporaryDirectory(prefix=".", dir=out.parent)
     except OSError as error:
         raise _unwritable(out, error) from error
-    try:
+    with folder:  # a name of its own: any file of another name may be somebody's
+        draft = Path(folder.name) / out.name
+        draft.write_text(text)
         return _checked(kernel, claims, out, draft, jobs, tell)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def any_roles(claims: Certificate) -> bool:

@@ -134,6 +134,7 @@ def test_a_missing_file_is_bad_input(kernel, cli, path):
         (lambda r: r.update(seed="0"), "seed '0'"),
         (lambda r: r["rows"][0].update(graph=7), "that graph 7 does not have"),
         (lambda r: r["rows"][0].update(configs=[]), "that graph 0 does not have"),
+        (lambda r: r["rows"][0]["configs"][0].update(tiles={}), "graph 0 without a tile of"),
     ],
 )
 def test_a_certificate_that_cannot_be_read_is_bad_input(kernel, change, words):

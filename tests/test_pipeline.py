@@ -69,6 +69,10 @@ class Told:
     def verified(self, model_us, share):
         self.hear("verified")
 
+    def refused(self, why):
+        assert why
+        self.hear("refused")
+
     def done(self, result):
         self.hear(f"done {result.case.name}")
 

@@ -153,12 +153,15 @@ def test_without_roles_the_plain_rows_are_left(searched):
 
 
 def test_a_text_that_is_wrong_is_not_written(searched, tmp_path):
-    """The repair of its walk is not in the certificate, so its moves are unexplained."""
+    """The repair of its walk is not in the certificate, so its moves are unexplained. A file of
+    somebody's with a hidden name is left alone."""
     claims = replace(read_certificate(searched.kernel), repairs=((),))
+    (tmp_path / ".ours.py").write_text("mine")
     done = reprint(searched.kernel, claims, tmp_path / "ours.py", 1, silent)
     assert done.file is None
     assert "no repair explains them" in done.failed
-    assert list(tmp_path.iterdir()) == []
+    assert [p.name for p in tmp_path.iterdir()] == [".ours.py"]
+    assert (tmp_path / ".ours.py").read_text() == "mine"
 
 
 def test_an_older_certificate_is_one_of_the_first_dialect(searched, tmp_path):

@@ -27,6 +27,7 @@ from superopt.mutate.execution import executed
 from superopt.mutate.graph import graph_mutants
 from superopt.mutate.graph_outcome import graph_outcome
 from superopt.mutate.judge import EQUIVALENT
+from superopt.mutate.judge import NOT_JUDGED
 from superopt.mutate.judge import Outcome
 from superopt.mutate.judge import outcome
 from superopt.mutate.outcome import SURVIVED
@@ -123,7 +124,9 @@ def _mutate(console: Console, kernel: Path, count: int, seed: int) -> int:
     for line in lines("kind", counted(found)):
         console.print(line)
     survived = sum(o.by == SURVIVED for _, o in found)
-    console.print(f"{len(found)} mutants, {survived} survived")
+    unjudged = sum(o.by == NOT_JUDGED for _, o in found)
+    aside = f", {unjudged} not judged" if unjudged else ""
+    console.print(f"{len(found)} mutants, {survived} survived{aside}")
     if interrupted:
         return INTERRUPTED
     return NONE_FOUND if survived else VERIFIED
@@ -131,7 +134,7 @@ def _mutate(console: Console, kernel: Path, count: int, seed: int) -> int:
 
 def _show(console: Console, judged: Outcome) -> None:
     """What no reading found, with its reason if there is one."""
-    if judged.by in (SURVIVED, EQUIVALENT):
+    if judged.by in (SURVIVED, NOT_JUDGED, EQUIVALENT):
         said = f": {judged.said}" if judged.said else ""
         console.print(f"{judged.by}{said} ({judged.kind})\n{judged.diff}")
 

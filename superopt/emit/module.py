@@ -125,14 +125,7 @@ def emit(
     names = host_names(program)
     if not graphs or not rows:
         raise NotEmittable("a kernel file needs at least one graph and one row")
-    printed = [
-        print_graph(g, i, [(r.configs, r.dtype) for r in rows if r.graph == i], dialect)
-        for i, g in enumerate(graphs)
-    ]
-    for row in rows:
-        _check_row(row, printed)
-    if not descriptors:
-        printed = _wanted(printed, rows)
+    printed = _printed(graphs, rows, descriptors, dialect)
     functions = [f for kernels in printed for one in kernels for f in struct.functions(one)]
     roles = any(one.roles for kernels in printed for one in kernels)
     twins = any(one.twin for kernels in printed for one in kernels)
@@ -194,6 +187,19 @@ def _digest(body: str) -> str:
 def _roles_host(tle: bool) -> str:
     """How the launcher starts kernels with roles, in Gluon or TLE."""
     return struct.HOST.replace(struct.DESCRIPTORS, HOST_DESCRIPTORS) if tle else struct.HOST
+
+
+def _printed(
+    graphs: Sequence[KernelGraph], rows: Sequence[Row], descriptors: bool, dialect: Dialect
+) -> list[tuple[Kernel, ...]]:
+    """The kernels of every graph, with what some row asks for beside them."""
+    found = [
+        print_graph(g, i, [(r.configs, r.dtype) for r in rows if r.graph == i], dialect)
+        for i, g in enumerate(graphs)
+    ]
+    for row in rows:
+        _check_row(row, found)
+    return found if descriptors else _wanted(found, rows)
 
 
 def _check_row(row: Row, printed: Sequence[Sequence[Kernel]]) -> None:

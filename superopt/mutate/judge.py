@@ -10,14 +10,17 @@ from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.outcome import Found
 from superopt.mutate.outcome import Subject
 from superopt.mutate.source import SourceMutant
+from superopt.mutate.unmodelled import unmodelled
 
 EQUIVALENT, EXECUTION = "equivalent", "execution"
+NOT_JUDGED = "not judged"
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A row of the table: ``by`` which reading a mutant of ``kind`` was found, ``EXECUTION``,
-    ``EQUIVALENT`` with the reason, or ``SURVIVED``. ``diff``: the lines that changed."""
+    ``EQUIVALENT`` with the reason, ``NOT_JUDGED`` where it is of what no reading models, or
+    ``SURVIVED``. ``diff``: the lines that changed."""
 
     kind: str
     by: str
@@ -37,6 +40,8 @@ def outcome(
     host = not mutant.site.compiled
     if floats is not None and host and found.by == SURVIVED and (wrong := floats(mutant.text)):
         found = Found(EXECUTION, wrong)
+    if found.by == SURVIVED and (why := unmodelled(subject, mutant)):
+        found = Found(NOT_JUDGED, why)
     if reasons and found.by == SURVIVED and (reason := explained(subject, mutant)):
         found = Found(EQUIVALENT, reason)
     if floats is not None and not host and found.by == SURVIVED and (wrong := floats(mutant.text)):

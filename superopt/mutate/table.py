@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from superopt.mutate.judge import EQUIVALENT
 from superopt.mutate.judge import EXECUTION
+from superopt.mutate.judge import NOT_JUDGED
 from superopt.mutate.judge import Outcome
 from superopt.mutate.outcome import FIELD
 from superopt.mutate.outcome import GRAPH
@@ -16,7 +17,18 @@ from superopt.mutate.outcome import SURVIVED
 from superopt.mutate.outcome import SYMBOLIC
 from superopt.mutate.outcome import VOCABULARY
 
-COLUMNS = (VOCABULARY, GRAPH, FIELD, ROLES, ORDER, SYMBOLIC, EXECUTION, EQUIVALENT, SURVIVED)
+COLUMNS = (
+    VOCABULARY,
+    GRAPH,
+    FIELD,
+    ROLES,
+    ORDER,
+    SYMBOLIC,
+    EXECUTION,
+    EQUIVALENT,
+    NOT_JUDGED,
+    SURVIVED,
+)
 
 
 def counted(outcomes: Iterable[tuple[str, Outcome]]) -> dict[str, Counter[str]]:

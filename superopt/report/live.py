@@ -37,6 +37,7 @@ class Progress(Closing):
         self._stage = ""
         self._counts = Counts()
         self._verified = 0
+        self._refused: list[str] = []
         self._best: tuple[float, float] | None = None
 
     def __enter__(self) -> Self:
@@ -52,7 +53,7 @@ class Progress(Closing):
     def case(self, function: str, case: str) -> None:
         """A new case begins."""
         self._title, self._verified, self._best = f"{function} / {case}", 0, None
-        self._counts = Counts()
+        self._counts, self._refused = Counts(), []
         self._redraw()
 
     def stage(self, text: str) -> None:
@@ -70,6 +71,11 @@ class Progress(Closing):
         self._verified += 1
         if self._best is None or model_us < self._best[0]:
             self._best = (model_us, share)
+        self._redraw()
+
+    def refused(self, why: str) -> None:
+        """A check said no to one more candidate, or could not say yes."""
+        self._refused.append(why)
         self._redraw()
 
     def timing(self, done: int, trials: int, best_us: float) -> None:
@@ -123,10 +129,12 @@ class Progress(Closing):
         rows += [("rejected", f"{n}  {reason}") for reason, n in self._most_rejected()]
         rows += [("pruned", f"{n}  {bound}") for bound, n in self._counts.pruned]
         rows.append(("verified", f"{self._verified}"))
+        if self._refused:
+            rows.append(("refused", f"{len(self._refused)}  last: {self._refused[-1]}"))
         if self._best:
             us, share = self._best
             rows.append(("best", f"{us:.1f} us by the model, {share:.0%} of roofline"))
-        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, min_width=max(len(name) for name, _ in rows))
         table.add_column(no_wrap=True, overflow="ellipsis")
         for name, text in rows:  # Text, for a reason may hold brackets
             table.add_row(name, Text(text))

@@ -18,6 +18,7 @@ from superopt.report.sections import others
 from superopt.report.summary import funnel
 from superopt.report.summary import why_none
 from superopt.report.tables import Table
+from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.run import Run
 from superopt.run import Stage
@@ -124,7 +125,7 @@ def _others(result: CaseRun) -> Iterator[str]:
             c.stage.value,
             f"{c.model_us:.1f}",
             " / ".join(structure(c.graph)),
-            c.why,
+            _why(c),
         )
         for c in (*examined, *ranked[:RANKED_SHOWN])
     )
@@ -133,3 +134,11 @@ def _others(result: CaseRun) -> Iterator[str]:
     if len(ranked) > RANKED_SHOWN:
         more = len(ranked) - RANKED_SHOWN
         yield f"Only ranked, and not in the table: {more}; run.json holds them all."
+
+
+def _why(candidate: Candidate) -> str:
+    """Why a candidate is where it is: it was refused, or does not win though the model likes it."""
+    spilled = max((f.spill_bytes for f in candidate.facts if f.spills), default=0)
+    if candidate.stage is not Stage.VERIFIED or not spilled:
+        return candidate.why
+    return f"its registers spill ({spilled} B): wins only where all do"

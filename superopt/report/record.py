@@ -39,6 +39,9 @@ def read(file: Path) -> dict[str, Any]:
     """
     try:
         found = json.loads(file.read_text())
+    except FileNotFoundError as error:
+        where = f"{file.parent}: holds no run of superopt (no {file.name})"
+        raise UserError(f"{where}; name a run's directory, or the kernel file in it") from error
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:

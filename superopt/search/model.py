@@ -88,13 +88,20 @@ def model(
         if config.consumers:
             tiles = whole(tiles, of_config(block, config, dtype).rows, config.consumers)
         cost = launch_cost(block, replace(config, tiles=tiles), lengths, dtype)
-        if config.consumers:
-            plain = Launch(cost, rate, device).times(warps_of(config), alone(device))
-            times.append(price(plain, cost, config, rate, device))
-        else:
-            times.append(Launch(cost, rate, device).times(config))
+        times.append(launch_times(cost, config, rate, device))
         costs.append(cost)
     return total(graph, times, costs, operand(dtype, tf32), device)
+
+
+def launch_times(cost: Cost, config: Config, rate: str, device: Device) -> dict[str, float]:
+    """Microseconds per resource, and ``total``, of one launch, with roles if ``config`` asks for
+    them; then ``cost`` has the counts at the tiles of all consumers (``overlapped.whole``).
+    ``rate``: as ``operand`` says it."""
+    launch = Launch(cost, rate, device)
+    if not config.consumers:
+        return launch.times(config)
+    plain = launch.times(warps_of(config), alone(device))
+    return price(plain, cost, config, rate, device)
 
 
 def total(

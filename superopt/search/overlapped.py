@@ -6,7 +6,7 @@ ordinary instructions; and what a consumer does in turn for its share of the row
 walk costing a little beside (barriers, and the end of one thing before the next). A slot of a
 ring comes and is held, and there are only so many; and nothing covers the ends of a program, which
 a persistent one has once and others for each tile. Tiles that are dealt out beforehand may fall
-unevenly (``fullest``). The constants are fitted to the 750 Configs of
+unevenly (``fullest``). The constants are fitted to the 626 Configs of
 ``benchmarks/results/roles_2026-11-30_h200.json`` (``docs/decisions/0043-roles-in-the-search.md``).
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from heapq import heapreplace
 from math import ceil
 
 import numpy as np
@@ -87,10 +88,13 @@ def price(
 
 def _ring(cost: Cost, config: Config, each: float, steps: float, device: Device) -> float:
     """The least time of a tile with so many slots: one is empty until its copy has come, and then
-    held. ``each``: the tile's time without that."""
+    held: for its own product, if each of them reads one tile of the walk, else for all. ``each``:
+    the tile's time without that."""
     tile = sum(cost.walked) / max(1, cost.walks)
     late = LATE * device.latency_us + 1e6 * tile * device.sms / device.l2
-    held = HELD * each / max(1, len(cost.products))
+    operands = sum(r.matrix for r in cost.reads if r.walk is not None)
+    apart = max(1, operands) if operands == len(cost.products) else 1
+    held = HELD * each / apart
     return (steps * late + held) / config.stages
 
 
@@ -105,22 +109,32 @@ def _ends(cost: Cost, config: Config, device: Device) -> float:
 
 def _rounds(cost: Cost, config: Config, device: Device) -> float:
     """How many mean tiles the multiprocessor with the most work has."""
-    if config.persistent and not config.each:
-        return fullest(cost.programs, cost.grid[-1][1], cost.longest, device.sms)
+    if config.persistent:
+        tiles, row = cost.programs, cost.grid[-1][1]
+        return fullest(tiles, row, cost.longest, device.sms, config.each, config.group)
     return max(ceil(cost.programs / device.sms), cost.longest)
 
 
 @lru_cache(maxsize=4096)
-def fullest(tiles: int, row: int, longest: float, programs: int) -> float:
-    """The most work that one of ``programs`` has, in mean tiles, if it is settled beforehand which
-    tiles it takes: one of each wave, waves turned every other time.
+def fullest(tiles: int, row: int, longest: float, sms: int, each: int = 0, group: int = 1) -> float:
+    """The most work, in mean tiles, that one of ``sms`` multiprocessors has with persistent
+    programs. ``row``, ``longest``: in so many tiles, of ``group`` rows at a time, the work falls
+    evenly, from ``longest`` times the mean.
 
-    In rows of ``row`` tiles the work falls evenly, from ``longest`` times the mean. What a program
-    has too much of in one wave it may have too much of in all: 86 tiles a row on 132 programs give
-    one of them 1.28 times the mean, 128 a row 1.03.
+    Without ``each`` it is settled beforehand: one tile of each wave, waves turned every other
+    time. What a program has too much of in one wave it may have too much of in all: 86 tiles a row
+    on 132 programs give one of them 1.28 times the mean, 128 a row 1.03. With ``each``, programs of
+    at most so many tiles go where there is room, and the last ones leave others without work.
     """
     number = np.arange(tiles)
-    wave, place = number // programs, number % programs
-    place = np.where(wave % 2 == 1, programs - 1 - place, place)
-    work = longest - 2 * (longest - 1) * (number % row) / max(1, row - 1)
+    falls = np.linspace(longest, max(0.0, 2 - longest), row)
+    work = (falls / falls.mean())[number // group % row]
+    if each:
+        programs = max(sms, ceil(tiles / each))
+        loads = [0.0] * sms
+        for one in np.bincount(number % programs, weights=work):
+            heapreplace(loads, loads[0] + float(one))
+        return max(loads)
+    wave, place = number // sms, number % sms
+    place = np.where(wave % 2 == 1, sms - 1 - place, place)
     return float(np.bincount(place, weights=work).max())

@@ -19,13 +19,10 @@ from superopt.errors import NotEmittable
 from superopt.search.footprint import Footprint
 from superopt.search.grouped import GROUP
 from superopt.search.grouped import grouped_configs
-from superopt.search.model import Launch
+from superopt.search.model import launch_times
 from superopt.search.option import Option
 from superopt.search.option import by_time
 from superopt.search.overlapped import Tiles
-from superopt.search.overlapped import alone
-from superopt.search.overlapped import price
-from superopt.search.overlapped import warps_of
 from superopt.search.overlapped import whole
 from superopt.threads.body import Products
 from superopt.threads.build import CONSUMERS_MOST
@@ -176,9 +173,7 @@ def _fitting(
 
 def _repriced(work: Workload, option: Option, config: Config) -> Option:
     """``option`` with another Config of the same tiles, consumers and slots."""
-    (cost,), device = option.costs, work.device
-    plain = Launch(cost, work.dtype, device).times(warps_of(config), alone(device))
-    times = price(plain, cost, config, work.dtype, work.device)
+    times = launch_times(option.costs[0], config, work.dtype, work.device)
     return Option(times["total"], (config,), (times,), option.costs, option.uses)
 
 

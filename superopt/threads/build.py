@@ -77,7 +77,7 @@ def build(
     """
     block = unscaled(block)
     if len(block.walks) != 1:
-        raise NotEmittable(f"{len(block.walks)} walks; the thread level has kernels with one")
+        raise NotEmittable(f"{len(block.walks)} walks; only kernels with one get roles")
     (walk,) = block.walks
     products = Products(block)
     found = instructions(walk, products)

@@ -50,7 +50,7 @@ from superopt.verify.run.trial import NotCompiled
 from superopt.verify.run.trial import ReadRequest
 
 LEAST_BATCH = 8  # points that are asked for at once
-FIRST_WITH_ROLES = 4  # points with roles, the model's best, that are tried before all others
+FIRST_WITH_ROLES = 6  # points with roles, the model's best, that are tried before all others
 HOPEFUL = 1.25  # times the model's best point: those behind it wait for their turn
 
 Place = tuple[int, Point]
@@ -320,9 +320,15 @@ def outcome_of(reply: Reply, facts: tuple[Facts, ...]) -> Outcome:
 
 
 def _with_roles(points: Sequence[Point]) -> list[Launches]:
-    """The launches with roles that are about as good as any, by the model."""
+    """The launches with roles that are about as good as any, by the model; first the best of each
+    choice of tiles and consumers, for about these the model errs most."""
     best = min((p.model_us for p in points), default=0.0)
-    return [p.launches for p in points if has_roles(p.launches) and p.model_us <= HOPEFUL * best]
+    near = [p.launches for p in points if has_roles(p.launches) and p.model_us <= HOPEFUL * best]
+    firsts: dict[object, Launches] = {}
+    for launches in near:
+        firsts.setdefault(tuple((c.tiles, c.consumers) for c in launches), launches)
+    chosen = list(firsts.values())
+    return [*chosen, *(launches for launches in near if launches not in chosen)]
 
 
 def _why_none(measured: Sequence[Measured]) -> str:

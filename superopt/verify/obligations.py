@@ -133,8 +133,8 @@ class _Judge:
     def endomorphism(self) -> Verdict:
         """A factor acts alike on a fold and on what was folded."""
         fold, action = self.repair.fold, self.repair.action
-        if wrong := self._other_operators():
-            return Unknown(wrong)
+        if other := self._other_operators():
+            return Unknown(other)
         if not self.repair.parts:
             return self._finalised_apart()
         if fold in EXTREMA and action is Fn.ADD:

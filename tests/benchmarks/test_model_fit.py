@@ -31,6 +31,17 @@ def test_the_best_of_its_first_ten_is_nearly_the_best_of_all(rows):
     assert sum(r.now.first for r in rows) < sum(r.before.first for r in rows) / 2
 
 
+def test_the_model_orders_configs_with_roles_like_the_clock():
+    measured = model_fit.read_roles(model_fit.RESULTS)
+    found = model_fit.rows(measured, model_fit.predicted(measured, H200))
+    assert len(found) == 20
+    assert all(r.now.rank > 0.5 for r in found)
+    assert sum(r.now.rank for r in found) / len(found) > 0.8
+    assert sum(r.now.ten for r in found) / len(found) < 0.01
+    # How long walks are that data limit, no counts tell.
+    assert all(0.9 < r.level < 1.1 for r in found if r.workload != "document long")
+
+
 def test_every_family_has_workloads_and_every_workload_a_family(samples):
     assert {model_fit.family_of(s) for s in samples} == set(model_fit.FAMILIES)
     names = {s.workload.split()[0]: model_fit.family_of(s) for s in samples}

@@ -11,6 +11,7 @@ from superopt.certificate import read_certificate
 from superopt.commands import mutate
 from superopt.errors import INTERRUPTED
 from superopt.mutate.judge import EQUIVALENT
+from superopt.mutate.judge import NOT_JUDGED
 from superopt.mutate.judge import Outcome
 from superopt.mutate.outcome import FIELD
 from superopt.mutate.outcome import SURVIVED
@@ -41,13 +42,16 @@ def kernel(tmp_path, monkeypatch):
     return judged
 
 
-@pytest.mark.parametrize(("by", "code"), [(FIELD, 0), (EQUIVALENT, 0), (SURVIVED, 1)])
+@pytest.mark.parametrize(
+    ("by", "code"), [(FIELD, 0), (EQUIVALENT, 0), (NOT_JUDGED, 0), (SURVIVED, 1)]
+)
 def test_a_survivor_is_exit_1_and_shown(cli, kernel, by, code):
     found = [Outcome("cast", FIELD, "said", ""), Outcome("mask", by, "why", "-old[0]\n+new[:]")]
     said = cli("mutate", kernel(iter(found)))
     assert said.code == code
     assert "kernel, graph 0: 2 mutants of 70 of the text and 9 of the graph" in said.out
     assert f"2 mutants, {code} survived" in said.out
+    assert (", 1 not judged" in said.out) == (by == NOT_JUDGED)
     assert ("-old[0]\n+new[:]" in said.out) == (by != FIELD)
     assert "| mask | 1 |" in said.out
 

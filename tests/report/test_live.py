@@ -25,6 +25,8 @@ def told(console, quiet=False):
         progress.counts(COUNTS)
         progress.verified(12.34, 0.9)
         progress.verified(56.0, 0.1)
+        progress.refused("floats: too large")
+        progress.refused("floats: nan [in x]" + 100 * " far too long")
         progress.done(CaseRun(Case("big", m=4), COUNTS, (), None))
 
 
@@ -55,6 +57,7 @@ def test_a_terminal_shows_a_table_that_leaves_one_line():
     for word in ("f / big", "proving candidate 1 of 2", "12.3 us by the model, 90% of roofline"):
         assert word in text
     assert "4  repair: no finite rank found for [round]" in text
+    assert "│ refused  │ 2  last: floats: nan [in x]" in text
     table = [line for line in text.replace("\r", "\n").splitlines() if "│" in line]
     assert table
     assert all(len(line) <= 60 for line in table)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from superopt.case import Case
@@ -11,7 +12,10 @@ from superopt.report.tables import Table
 from superopt.run import CaseRun
 from superopt.run import Counts
 from superopt.run import Run
+from superopt.run import Stage
+from superopt.source import Facts
 from tests.report.sample import judged
+from tests.report.sample import sample
 
 
 def test_the_page_of_a_search(searched):
@@ -50,6 +54,14 @@ def test_a_run_without_a_winner_says_why():
     assert "No candidate could be built, for these reasons:" in page
     assert "* rejected 3: repair: no finite rank \\| found" in page
     assert "Not searched: the run ended before." in page
+
+
+def test_a_verified_one_that_spills_says_why_it_does_not_win():
+    case = sample(Path()).cases[0]
+    assert case.winner is not None
+    spilled = replace(case.winner, stage=Stage.VERIFIED, facts=(Facts("f", "sm_90", 0, 255, 4096),))
+    run = replace(sample(Path()), cases=(replace(case, candidates=(spilled, case.winner)),))
+    assert report(run).count("registers spill (4096 B): wins only where all do") == 1
 
 
 def test_a_verdict_stands_once(tmp_path):

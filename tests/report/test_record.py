@@ -39,8 +39,10 @@ def test_a_run_without_cases_is_written_and_read(tmp_path):
 )
 def test_what_is_no_run_is_said(tmp_path, text, words):
     file = tmp_path / "run.json"
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="holds no run of superopt"):
         read(file)
+    with pytest.raises(UserError, match="cannot be read"):
+        read(tmp_path)
     file.write_text(text)
     with pytest.raises(UserError, match=words):
         read(file)

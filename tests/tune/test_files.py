@@ -144,3 +144,19 @@ def test_points_with_roles_come_first_where_they_are_about_as_good(tmp_path):
 
     assert first(1.2) == TWO
     assert first(2.0).consumers == 0
+
+
+def test_the_best_of_each_choice_of_tiles_and_consumers_comes_before_its_kinds(tmp_path):
+    """All kinds of one choice were tried first, and another choice, which was the best, never."""
+    asked = job()
+    (one,) = asked.structures
+    kinds = [replace(TWO, persistent=1), replace(TWO, persistent=1, ring=True), TWO]
+    other = replace(TWO, consumers=1)
+    points = [Point((c,), 1.0 + i / 100) for i, c in enumerate((*kinds, other))]
+    points += [Point((PLAIN,), 2.0)]
+    with Store(tmp_path / "times.db") as store:
+        means = Means(Bench(us=lambda entry: 1.0), Compiler(), target("h200"), tmp_path)
+        jobs = replace(asked, structures=(replace(one, points=tuple(points)),))
+        found = Tuning(jobs, means, Past(store, MACHINE), 5, Watcher()).run()
+    tried = [m.point.launches[0] for m in found.measured]
+    assert tried[:4] == [kinds[0], other, *kinds[1:]]

@@ -11,6 +11,7 @@ from tests.repair.cases import BY_NAME
 from tests.verify.repair_mutants import Mutant
 from tests.verify.repair_mutants import every
 from tests.verify.repair_mutants import mutants
+from tests.verify.repair_mutants import of_case
 from tests.verify.repair_mutants import sample
 from tests.verify.repair_mutants import subjects
 from tests.verify.repair_outcomes import equivalent

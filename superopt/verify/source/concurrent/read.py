@@ -108,7 +108,7 @@ def read_concurrent(
         wide = not exact or (count == 1 and not any(c.persistent for c in configs))
         tiles = FEW if exact else TILES[ragged]
         # Once walks alone have ends within a tile: what is even of another axis is not of theirs.
-        whole = exact
+        whole = exact or number - len(blocks) > 1
         trial = roles_trial(program, graph, configs, count, ragged, wide, tiles, whole)
         if divides_by_nothing(program, trial.size):
             continue
@@ -257,7 +257,8 @@ def roles_trial(
                 sizes.setdefault(axis, many)
                 continue
             kept += 1
-            sizes.setdefault(axis, 1 + kept if ragged and axis not in even else tile)
+            uneven = ragged and not (whole and wide) and axis not in even
+            sizes.setdefault(axis, 1 + kept if uneven else tile)
         if config.persistent:
             _repeat(block, replace(config, tiles=tuple(tiles.items())), several, sizes, rows)
         found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))

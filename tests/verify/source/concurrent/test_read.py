@@ -100,8 +100,18 @@ def test_a_fault_in_a_printed_text_is_seen_and_its_engine_named(old, new, engine
     assert reading.engines[engine] in reading.verdict.what
 
 
-def test_a_wrong_value_is_refuted_without_any_engine_of_concurrency():
-    reading = read(attention(), replaced("m_old = m\n", "m_old = m + 1.0\n"))
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("m_old = m\n", "m_old = m + 1.0\n"),
+        ("n_at_2 = n_first_2 + n_lane\n", "n_at_2 = n_first_2 + n_lane + n_lane\n"),
+        ("n_in = (n_at < n_size) |", "n_in = (n_at < n_size - 1) |"),
+        ("EVEN_N=_even(n_size, n_tile)", "EVEN_N=_even(e_size, n_tile)"),
+    ],
+    ids=["value", "lane of the last tile", "end of the first tile", "even of another axis"],
+)
+def test_a_wrong_value_is_refuted_without_any_engine_of_concurrency(old, new):
+    reading = read(attention(), replaced(old, new))
     assert isinstance(reading.verdict, Refuted)
     assert not reading.engines
 
