@@ -49,7 +49,14 @@ def test_a_file_of_questions_holds_them_all_and_is_the_same_each_time():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"plain", gzip.compress(b"other", mtime=0), packed(())[:-9], gzip.compress(b"\xff", mtime=0)]
+    "data",
+    [
+        b"",
+        b"plain",
+        gzip.compress(b"other", mtime=0),
+        packed(())[:-9],
+        gzip.compress(b"\xff", mtime=0),
+    ],
 )
 def test_what_is_no_such_file_is_refused(data):
     with pytest.raises(ValueError, match=r"file|codec"):
