@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from superopt.again import Proofs
 from superopt.certificate import Certificate
 from superopt.emit.module import plans
+from superopt.syntax import parsed
 from superopt.verify.questions import UNSAT
 from superopt.verify.questions import Question
 from superopt.verify.readings import NO_SOLVER
@@ -64,7 +65,7 @@ def _rows(claims: Certificate, text: str) -> Iterator[str]:
 
 def _dumped(text: str) -> list[str]:
     """The rows of ``PLANS`` in a text, each as it is written without layout."""
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         match node:
             case ast.Assign(targets=[ast.Name(id="PLANS")], value=ast.Tuple(elts=rows)):
                 return [ast.unparse(row) for row in rows]

@@ -21,6 +21,7 @@ from textwrap import dedent
 from superopt.emit.names import Namer
 from superopt.emit.struct.dialect import used
 from superopt.emit.writer import INDENT
+from superopt.syntax import parsed
 
 HOST = '''
 
@@ -78,7 +79,7 @@ def needed(lines: list[str], names: Collection[str]) -> list[str]:
     """Those of ``lines``, assignments all, that decide what ``names`` are."""
     found: list[str] = []
     wanted = set(names)
-    for statement in reversed(ast.parse(dedent("\n".join(lines))).body):
+    for statement in reversed(parsed(dedent("\n".join(lines))).body):
         assert isinstance(statement, ast.Assign)
         (target,) = statement.targets
         made = used(ast.unparse(target))

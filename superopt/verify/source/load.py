@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
+from superopt.syntax import parsed
 from superopt.ugraph.scalar import Constant
 from superopt.verify.source.helpers import meant
 
@@ -46,7 +47,7 @@ def read_text(source: Path | str, name: str = "kernel") -> KernelText:
     """
     if isinstance(source, Path):
         name, source = source.name, source.read_text()
-    tree = ast.parse(source, name)
+    tree = parsed(source, name)
     kernels: dict[str, ast.FunctionDef] = {}
     functions: dict[str, ast.FunctionDef] = {}
     constants: dict[str, Fraction] = {}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from superopt.errors import SuperoptError
+from superopt.syntax import parsed
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -265,7 +266,7 @@ def executable(
 
     ``also``: a further change of its syntax tree.
     """
-    tree = ast.parse(text.text)
+    tree = parsed(text.text)
     tree.body = [node for node in tree.body if not _is_left_out(node)]
     tree = tree if also is None else also(tree)
     return compile(

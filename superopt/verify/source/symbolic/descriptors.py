@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from superopt.syntax import parsed
 from superopt.verify.source.load import KernelText
 
 PLAIN, SHARED = "_descriptors", "_shared_descriptors"
@@ -56,7 +57,7 @@ def known(text: KernelText, name: str) -> bool:
 
 def same_form(printed: ast.FunctionDef | None, forms: str) -> bool:
     """Whether a function of a file is one of those of its name in ``forms``, but for its words."""
-    known = [n for n in ast.parse(forms).body if isinstance(n, ast.FunctionDef)]
+    known = [n for n in parsed(forms).body if isinstance(n, ast.FunctionDef)]
     return printed is not None and _plain(printed) in [
         _plain(n) for n in known if n.name == printed.name
     ]
