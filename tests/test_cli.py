@@ -220,7 +220,8 @@ def test_an_interrupt_before_any_kernel(tmp_path, number):
     assert "Traceback" not in err
     assert len(workers) >= 3
     assert not any(alive(pid) for pid in workers)
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.md", "run.json"]
+    left = {p.name for p in (tmp_path / "out").iterdir()}
+    assert left - {"candidates"} == {"report.md", "run.json"}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
