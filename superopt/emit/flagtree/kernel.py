@@ -11,7 +11,6 @@ from superopt.emit.flagtree.pipes import Pipes
 from superopt.emit.flagtree.roles import TleConsumer
 from superopt.emit.flagtree.roles import TleProducer
 from superopt.emit.flagtree.words import spelled
-from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
 from superopt.emit.struct.dialect import used
 from superopt.emit.struct.frames import CONSUMER
@@ -87,20 +86,7 @@ class _Struct(Struct):
         arguments = [*self._plain(typed=True), *(f"{c}: tl.constexpr" for c in self._constants())]
         head.line(fill(f"@triton.jit\ndef {self.name}", arguments, ":"))
         text = spelled(head.text() + lines.text())
-        kernel = Kernel(
-            self.name,
-            text,
-            graph.block,
-            entry.tensors,
-            entry.sizes,
-            entry.scalars,
-            entry.tiles,
-            False,
-            tuple(entry.helpers),
-            bool(entry.grouped),
-        )
-        moving = tuple(t.name for p in graph.pipes if p.walk for t in p.tensors)
-        return StructKernel(kernel, self.shared.slots, graph.rows, graph.consumers, moving)
+        return self._made(text)
 
     def _start(self, lines: Writer, role: str, taken: list[str], consumer: int) -> None:
         """A role with what it is given."""

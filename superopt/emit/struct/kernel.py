@@ -241,6 +241,11 @@ class Struct:
         arguments = [*self._plain(typed=True), *(f"{c}: gl.constexpr" for c in constants)]
         head.line(fill(f"@gluon.jit\ndef {self.name}", arguments, ":"))
         text = head.text() + spelled(lines.text())
+        return self._made(text)
+
+    def _made(self, text: str) -> StructKernel:
+        """The kernel with this text."""
+        entry, graph = self.entry, self.graph
         kernel = Kernel(
             self.name,
             text,
