@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from superopt.tune.record import Figures
 from superopt.tune.series import Series
 
 GRAPH = "graph"
@@ -81,8 +80,9 @@ def interleaved(
     mode: str,
     clock: Clock,
     started: Callable[[str], None] = lambda name: None,
+    least_us: float = FIGURE_US,
 ) -> dict[str, Series]:
-    """One figure of every contender in each of ``rounds`` rounds.
+    """One figure, of at least ``least_us``, of every contender in each of ``rounds`` rounds.
 
     A contender that raises, or that cannot be captured, is left out of all further rounds; its
     series then holds the reason and no figures. ``started``: told who is at work, so that a
@@ -96,7 +96,7 @@ def interleaved(
     for contender in contenders:
         started(contender.name)
         try:
-            ready.append(prepare(contender, mode, clock, FIGURE_US))
+            ready.append(prepare(contender, mode, clock, least_us))
         except Exception as error:  # whatever it is: a peer's failure is a row of the table
             failed[contender.name] = reason(error)
             still_works(clock)
@@ -118,16 +118,6 @@ def interleaved(
         else Series(c.name, tuple(figures[c.name]))
         for c in contenders
     }
-
-
-def quick(calls: Sequence[Call], clock: Clock, rounds: int, least_us: float) -> Figures:
-    """A few figures of one contender alone: enough to drop what is far from the best.
-
-    Raises:
-        Exception: whatever a call raises.
-    """
-    prepared = prepare(Contender("alone", tuple(calls)), GRAPH, clock, least_us)
-    return Series("alone", tuple(prepared.figure(clock) for _ in range(rounds))).figures
 
 
 def prepare(contender: Contender, mode: str, clock: Clock, least_us: float) -> Prepared:

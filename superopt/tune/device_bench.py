@@ -10,6 +10,7 @@ from superopt.tune.request import Compare
 from superopt.tune.request import Effort
 from superopt.tune.request import Entry
 from superopt.tune.request import Measure
+from superopt.tune.request import Pace
 from superopt.tune.request import Prepare
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
@@ -51,15 +52,18 @@ class DeviceBench(Closing):
         """Starts the process ahead of time."""
         self._worker.start()
 
-    def measure(self, setting: Setting, entry: Entry, effort: Effort) -> Reply:
-        """Checks one kernel on the device and times it alone.
+    def measure(
+        self, setting: Setting, entry: Entry, effort: Effort, pace: Pace | None = None
+    ) -> Reply:
+        """Checks one kernel on the device and times it, alone or in turns with ``pace``.
 
         Raises:
             NotPrepared: the case cannot be run here at all.
         """
         self._prepare(setting)
         try:
-            reply: Reply = self._worker.request(Measure(setting, entry, effort), self._seconds)
+            request = Measure(setting, entry, effort, pace)
+            reply: Reply = self._worker.request(request, self._seconds)
         except WorkerError as died:
             self._replace()
             return Reply("run", str(died), broken=True)
@@ -67,7 +71,9 @@ class DeviceBench(Closing):
             self._replace()
         return reply
 
-    def compare(self, setting: Setting, entries: Sequence[Entry], rounds: int) -> dict[str, Reply]:
+    def compare(
+        self, setting: Setting, entries: Sequence[Entry], rounds: int, pace: Pace | None = None
+    ) -> dict[str, Reply]:
         """Checks ``entries`` again and times them interleaved.
 
         If the process does not survive that, each is measured alone, which finds the culprit.
@@ -78,12 +84,12 @@ class DeviceBench(Closing):
         self._prepare(setting)
         try:
             replies: dict[str, Reply] = self._worker.request(
-                Compare(setting, tuple(entries), rounds), COMPARE_SECONDS
+                Compare(setting, tuple(entries), rounds, pace), COMPARE_SECONDS
             )
         except WorkerError:
             self._replace()
             alone = Effort(rounds, 1000.0)
-            return {e.name: self.measure(setting, e, alone) for e in entries}
+            return {e.name: self.measure(setting, e, alone, pace) for e in entries}
         if any(r.broken for r in replies.values()):
             self._replace()
         return replies

@@ -11,11 +11,10 @@ from superopt.tune.bench import GRAPH
 from superopt.tune.bench import Call
 from superopt.tune.bench import Contender
 from superopt.tune.bench import interleaved
-from superopt.tune.bench import quick
 from superopt.tune.bench import rotated_sets
 from superopt.tune.clock import CudaClock
-from superopt.tune.record import Figures
 from superopt.tune.request import Effort
+from superopt.tune.series import Series
 
 MEMORY_SHARE = 4  # all sets of inputs together take at most this part of the free memory
 
@@ -32,14 +31,7 @@ class DeviceTiming:
         l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
         return rotated_sets(set_bytes, l2_bytes, free // MEMORY_SHARE)
 
-    def quick(self, calls: Sequence[Call], effort: Effort) -> Figures:
-        """One kernel alone."""
-        return quick(calls, self._clock, effort.rounds, effort.least_us)
-
-    def interleaved(
-        self, calls: Mapping[str, Sequence[Call]], rounds: int
-    ) -> dict[str, Figures | str]:
+    def interleaved(self, calls: Mapping[str, Sequence[Call]], effort: Effort) -> dict[str, Series]:
         """All of them once a round."""
         contenders = [Contender(name, tuple(c)) for name, c in calls.items()]
-        found = interleaved(contenders, rounds, GRAPH, self._clock)
-        return {name: s.figures if s.us and not s.failed else s.failed for name, s in found.items()}
+        return interleaved(contenders, effort.rounds, GRAPH, self._clock, least_us=effort.least_us)

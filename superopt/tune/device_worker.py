@@ -44,10 +44,10 @@ class Jobs:
                 return request
             case Prepare(setting=setting):
                 return self._prepared(setting)
-            case Measure(setting=setting, entry=entry, effort=effort):
-                return self._on(setting).measure(entry, effort)
-            case Compare(setting=setting, entries=entries, rounds=rounds):
-                return self._on(setting).compare(entries, rounds)
+            case Measure(setting=setting, entry=entry, effort=effort, pace=pace):
+                return self._on(setting).measure(entry, effort, pace)
+            case Compare(setting=setting, entries=entries, rounds=rounds, pace=pace):
+                return self._on(setting).compare(entries, rounds, pace)
             case _:
                 raise TypeError(f"no such request: {type(request).__name__}")
 

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Protocol
 
 import torch
 
+from superopt.tune.bench import FIGURE_US
 from superopt.tune.bench import Call
 from superopt.tune.bench import reason
 from superopt.tune.case_data import CaseData
-from superopt.tune.record import Figures
 from superopt.tune.request import Effort
 from superopt.tune.request import Entry
+from superopt.tune.request import Pace
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
+from superopt.tune.series import Series
+from superopt.tune.series import paced
 from superopt.verify.run.run_kernel import launch_of
 from superopt.verify.run.run_kernel import load
 
 # Of the reference's largest value: the check must not outlast the timing.
 SAMPLED_ELEMENTS = 1 << 22
+PACE = "(pace)"  # among names of kernels in turns
 
 
 class Times(Protocol):
@@ -30,13 +35,8 @@ class Times(Protocol):
     def sets(self, set_bytes: int) -> int:
         """How many sets of inputs a timing rotates through."""
 
-    def quick(self, calls: Sequence[Call], effort: Effort) -> Figures:
-        """One kernel alone; one call for each set of inputs."""
-
-    def interleaved(
-        self, calls: Mapping[str, Sequence[Call]], rounds: int
-    ) -> dict[str, Figures | str]:
-        """Several kernels in turns; for each its figures, or why there are none."""
+    def interleaved(self, calls: Mapping[str, Sequence[Call]], effort: Effort) -> dict[str, Series]:
+        """The figures of kernels in turns; of each, one call for each set of inputs."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class OnDevice:
             SAMPLED_ELEMENTS,
         )
 
-    def measure(self, entry: Entry, effort: Effort) -> Reply:
-        """Checks one kernel and times it alone."""
+    def measure(self, entry: Entry, effort: Effort, pace: Pace | None = None) -> Reply:
+        """Checks one kernel and times it, alone or in turns with ``pace``."""
         stage, seen = "run", None
         try:
             calls = self._calls(entry)
@@ -76,11 +76,14 @@ class OnDevice:
             if why := without_roles(entry):
                 return Reply("run", why, error=checked.error)
             stage, seen = "time", checked.error
-            return Reply(figures=self.timing.quick(calls, effort), error=seen)
+            (found,) = self._timed({entry.name: calls}, effort, pace).values()
+            return replace(found, error=seen)
         except Exception as error:
             return self._failed(stage, error, seen)
 
-    def compare(self, entries: Sequence[Entry], rounds: int) -> dict[str, Reply]:
+    def compare(
+        self, entries: Sequence[Entry], rounds: int, pace: Pace | None = None
+    ) -> dict[str, Reply]:
         """Checks all of ``entries`` again and times those that are right, interleaved."""
         replies: dict[str, Reply] = {}
         calls: dict[str, Sequence[Call]] = {}
@@ -95,12 +98,26 @@ class OnDevice:
             replies[entry.name] = Reply(stage, checked.problem, error=checked.error)
             if not checked.problem:
                 calls[entry.name] = bound
-        for name, found in self.timing.interleaved(calls, rounds).items() if calls else ():
-            seen = replies[name].error
-            if isinstance(found, str):
-                replies[name] = Reply("time", found, error=seen)
+        effort = Effort(rounds, FIGURE_US)
+        for name, found in self._timed(calls, effort, pace).items() if calls else ():
+            replies[name] = replace(found, error=replies[name].error)
+        return replies
+
+    def _timed(
+        self, calls: Mapping[str, Sequence[Call]], effort: Effort, pace: Pace | None
+    ) -> dict[str, Reply]:
+        """The figures of right kernels, or why there are none, by name."""
+        beside = {} if pace is None else {PACE: self._calls(pace.entry)}
+        series = self.timing.interleaved({**beside, **calls}, effort)
+        replies: dict[str, Reply] = {}
+        for name in calls:
+            why = series[name].failed or (series[PACE].failed if pace else "")
+            if why:
+                replies[name] = Reply("time", why)
+            elif pace is None:
+                replies[name] = Reply(figures=series[name].figures)
             else:
-                replies[name] = Reply(figures=found, error=seen)
+                replies[name] = Reply(figures=paced(series[name], series[PACE], pace.us))
         return replies
 
     def _calls(self, entry: Entry) -> list[Call]:

@@ -49,6 +49,15 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Pace:
+    """A kernel that runs in turns with what is timed. ``us``: what it took when it was first timed.
+    A chip that heats up lowers its clock by a tenth; times are said as though it had not."""
+
+    entry: Entry
+    us: float
+
+
+@dataclass(frozen=True)
 class Prepare:
     """Draw the inputs of a setting and compute what is expected at sampled positions."""
 
@@ -62,6 +71,7 @@ class Measure:
     setting: Setting
     entry: Entry
     effort: Effort
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,7 @@ class Compare:
     setting: Setting
     entries: tuple[Entry, ...]
     rounds: int
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,16 @@ def ratio(above: Series, below: Series) -> Ratio:
     return Ratio(middle, low, high)
 
 
+def paced(series: Series, pace: Series, us: float) -> Figures:
+    """Figures of ``series`` as though ``pace``, of the same rounds, had always taken ``us``.
+
+    Raises:
+        ValueError: one of them has no figures, or they are not of the same rounds.
+    """
+    times = ratio(series, pace)
+    return Figures(us * times.median, us * times.low, us * times.high, len(series.us))
+
+
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     """Lower quartile, median and upper quartile; of one value, that value three times.
 

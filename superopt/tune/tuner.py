@@ -2,8 +2,9 @@
 
 Rounds of trials are shared between the structures (``halving.shares``), and each structure's study
 says which of its points are tried (``study``). What compiles and passes its float check on the
-device is timed briefly; the better third longer; the last few interleaved. Whatever is learned is
-in the store before the next kernel runs.
+device is timed briefly; the better third longer; the last few interleaved. All is timed in turns
+with the first good kernel, so that times can be compared which hours and a tenth of the chip's
+clock lie between. Whatever is learned is in the store before the next kernel runs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from superopt.tune.record import Outcome
 from superopt.tune.request import Effort
 from superopt.tune.request import Entry
 from superopt.tune.request import Launches
+from superopt.tune.request import Pace
 from superopt.tune.request import Reply
 from superopt.tune.request import Setting
 from superopt.tune.space import Job
@@ -77,11 +79,13 @@ class Compiles(Protocol):
 class Benches(Protocol):
     """What runs kernels on the device (``device_bench.DeviceBench``)."""
 
-    def measure(self, setting: Setting, entry: Entry, effort: Effort) -> Reply:
-        """Checks and times one."""
+    def measure(self, setting: Setting, entry: Entry, effort: Effort, pace: Pace | None) -> Reply:
+        """Checks and times one, in turns with ``pace``."""
 
-    def compare(self, setting: Setting, entries: Sequence[Entry], rounds: int) -> dict[str, Reply]:
-        """Checks and times several in turns."""
+    def compare(
+        self, setting: Setting, entries: Sequence[Entry], rounds: int, pace: Pace | None
+    ) -> dict[str, Reply]:
+        """Checks and times several, in turns with each other and with ``pace``."""
 
 
 class Watches(Protocol):
@@ -120,12 +124,14 @@ class Tuning:
         self._studies: list[Study] = [Study(s, means.seed) for s in job.structures]
         self._measured: dict[Place, Measured] = {}
         self._finals: dict[Place, Measured] = {}
+        self._pace: Pace | None = None
 
     def run(self) -> Tuned:
         """Tunes to the end."""
         self.why = self._files.why
         self._remember()
         try:
+            self._take_pace()
             self._explore()
             self._again()
             self._final()
@@ -150,6 +156,16 @@ class Tuning:
                     self._tell(number, point, outcome, known=True)
             for launches in (*starts, *_with_roles(one.structure.points)[:FIRST_WITH_ROLES]):
                 study.enqueue(launches)
+
+    def _take_pace(self) -> None:
+        """What the store knows was measured beside a kernel that took its time then. The fastest
+        one that still runs sets the pace again."""
+        known = self._times()
+        for place in sorted(known, key=lambda key: known[key]):
+            entry = self._entry(*place)
+            if self.means.bench.measure(self.setting, entry, halving.QUICK, None).figures:
+                self._pace = Pace(entry, known[place])
+                return
 
     def _explore(self) -> None:
         """The first rung: trials until they are spent, or nothing promising is left.
@@ -215,8 +231,10 @@ class Tuning:
             self._keep(number, point, Outcome(FAILED, "read", why, None, None, facts))
             return
         entry = self._entry(number, point)
-        reply = self.means.bench.measure(self.setting, entry, halving.QUICK)
+        reply = self.means.bench.measure(self.setting, entry, halving.QUICK, self._pace)
         self._keep(number, point, outcome_of(reply, facts))
+        if self._pace is None and reply.figures is not None:
+            self._pace = Pace(entry, reply.figures.us)
 
     def _refused(self, said: Sequence[Facts | NotCompiled]) -> str:
         """Why a kernel cannot be launched, or nothing."""
@@ -238,7 +256,7 @@ class Tuning:
         for number, point in chosen:
             before = self._measured[number, point]
             entry = self._entry(number, point)
-            reply = self.means.bench.measure(self.setting, entry, halving.LONGER)
+            reply = self.means.bench.measure(self.setting, entry, halving.LONGER, self._pace)
             self._keep(number, point, outcome_of(reply, before.outcome.facts), LONGER_RUNG)
 
     def _final(self) -> None:
@@ -253,7 +271,7 @@ class Tuning:
             return
         entries = {place: self._entry(*place) for place in chosen}
         replies = self.means.bench.compare(
-            self.setting, list(entries.values()), halving.FINAL_ROUNDS
+            self.setting, list(entries.values()), halving.FINAL_ROUNDS, self._pace
         )
         for place, entry in entries.items():
             outcome = outcome_of(replies[entry.name], self._measured[place].outcome.facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import log2
 
 from superopt.tune.device_worker import Jobs
-from superopt.tune.record import Figures
+from superopt.tune.series import Series
 from superopt.verify.run.lean import leanly
 from superopt.verify.run.reductions import by_slices
 from superopt.verify.run.worker import serve
@@ -27,17 +27,13 @@ class Invented:
     def sets(self, set_bytes):
         return 2
 
-    def quick(self, calls, effort):
-        for call in calls:
-            call()
-        us = invented(calls[0].entry.launches)
-        return Figures(us, us, us, effort.rounds)
-
-    def interleaved(self, calls, rounds):
+    def interleaved(self, calls, effort):
         found = {}
         for name, each in calls.items():
+            for call in each:
+                call()
             us = invented(each[0].entry.launches)
-            found[name] = Figures(us, us, us, rounds)
+            found[name] = Series(name, (us,) * effort.rounds)
         return found
 
 

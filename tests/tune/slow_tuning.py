@@ -19,9 +19,9 @@ from tests.tune.tuning import job
 
 
 class Slow(Bench):
-    def measure(self, setting, entry, effort):
+    def measure(self, setting, entry, effort, pace):
         time.sleep(0.05)
-        return super().measure(setting, entry, effort)
+        return super().measure(setting, entry, effort, pace)
 
 
 def main():

@@ -15,7 +15,6 @@ from superopt.tune.bench import Prepared
 from superopt.tune.bench import in_turn
 from superopt.tune.bench import interleaved
 from superopt.tune.bench import prepare
-from superopt.tune.bench import quick
 from superopt.tune.bench import rotated_sets
 from superopt.tune.series import ratio
 from tests.tune.fakes import BrokenError
@@ -131,12 +130,6 @@ def test_a_device_beyond_use_ends_everything():
     with pytest.raises(BrokenError):
         interleaved(both, 3, "graph", clock, started=at_work.append)
     assert at_work[-1] == "bad"
-
-
-def test_quick_figures():
-    clock = FakeClock()
-    found = quick((clock.kernel(12.0),), clock, 2, 500.0)
-    assert (found.us, found.rounds) == (pytest.approx(12.0), 2)
 
 
 def test_an_unknown_mode_is_refused():

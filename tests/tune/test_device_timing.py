@@ -25,9 +25,9 @@ def test_more_work_takes_longer_and_a_failure_is_a_reason():
         "many": [lambda: torch.mul(x, x, out=many)],
         "broken": [broken],
     }
-    found = timing.interleaved(calls, 3)
-    assert 0 < found["few"].us < found["many"].us
-    assert "ValueError: no" in found["broken"]
-    assert timing.quick(calls["many"], QUICK).rounds == QUICK.rounds
+    found = timing.interleaved(calls, QUICK)
+    assert 0 < found["few"].figures.us < found["many"].figures.us
+    assert found["many"].figures.rounds == QUICK.rounds
+    assert "ValueError: no" in found["broken"].failed
     assert timing.sets(1 << 40) == 1
     assert timing.sets(1 << 20) > 1

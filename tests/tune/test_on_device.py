@@ -11,6 +11,7 @@ from superopt.tune.halving import QUICK
 from superopt.tune.on_device import without_roles
 from superopt.tune.printed import printed
 from superopt.tune.request import Entry
+from superopt.tune.request import Pace
 from superopt.tune.request import Setting
 from superopt.ugraph.levels import Config
 from tests import samples
@@ -108,3 +109,13 @@ def test_a_launch_that_took_no_roles_although_it_asked_for_them_is_no_measuremen
     assert without_roles(Entry("f", str(file), (roles, roles))) == said
     assert without_roles(Entry("f", str(file), (plain, roles))) == ""
     assert without_roles(Entry("f", str(file), (plain,))) == ""
+
+
+def test_times_are_said_as_though_the_pace_had_kept(bench, changed):
+    entry = changed("", "")
+    alone = bench.measure(SETTING, entry, QUICK).figures
+    paced = bench.measure(SETTING, entry, QUICK, Pace(entry, 50.0)).figures
+    assert alone.us != 50.0
+    assert (paced.us, paced.low, paced.high) == (50.0, 50.0, 50.0)
+    (reply,) = bench.compare(SETTING, [entry], 3, Pace(entry, 50.0)).values()
+    assert (reply.figures.us, reply.figures.rounds) == (50.0, 3)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superopt.tune.series import Series
+from superopt.tune.series import paced
 from superopt.tune.series import quartiles
 from superopt.tune.series import ratio
 
@@ -53,3 +54,12 @@ def test_what_failed_has_no_figures():
         _ = Series("b", (), "out of memory").figures
     with pytest.raises(ValueError, match="only figures of the same rounds"):
         ratio(Series("a", (1.0,)), Series("b", (), "out of memory"))
+
+
+@given(st.lists(st.floats(1.0, 9.0), min_size=1, max_size=9), st.floats(0.5, 2.0))
+def test_a_pace_takes_the_drift_out(drift, factor):
+    pace = Series("pace", tuple(10.0 * d for d in drift))
+    other = Series("other", tuple(10.0 * factor * d for d in drift))
+    found = paced(other, pace, 7.0)
+    assert (found.us, found.low, found.high) == pytest.approx((7.0 * factor,) * 3)
+    assert found.rounds == len(drift)

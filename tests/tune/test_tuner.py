@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -30,6 +31,7 @@ from tests.tune.tuning import job
 from tests.tune.tuning import points
 from tests.tune.tuning import structure
 
+GONE = Reply("floats", "output 'out': row 3")
 BEST = min(invented(p.launches) for p in points())
 
 
@@ -111,9 +113,9 @@ def test_a_kernel_that_fails_its_check_has_no_time(tune, store):
     bench = Bench(fails=fails)
     plain = bench.compare
 
-    def compare(setting, entries, rounds):
+    def compare(setting, entries, rounds, pace):
         late.append(min(entries, key=lambda e: invented(e.launches)).name)
-        return plain(setting, entries, rounds)
+        return plain(setting, entries, rounds, pace)
 
     bench.compare = compare
     found = tune(bench)
@@ -122,12 +124,40 @@ def test_a_kernel_that_fails_its_check_has_no_time(tune, store):
     assert all(r.outcome.figures is None for r in store.all() if r.outcome.stage == "floats")
 
 
-def test_a_second_run_measures_nothing_anew_but_checks_the_finalists(tune):
+def test_a_clock_that_slows_down_does_not_bend_the_choice(tune):
+    """Neither within a run, where what comes late would look slow, nor between two."""
+    calls = count()
+    found = tune(Bench(hot=lambda: 1 + 0.01 * next(calls)), trials=20)
+    assert found.winner.figures.us < 1.02 * min(invented(m.point.launches) for m in found.timed)
+    times = {invented(m.point.launches): m.outcome.figures.us for m in found.timed}
+    assert sorted(times.values()) == [times[key] for key in sorted(times)]
+    again = tune(Bench(hot=lambda: 1.3))
+    assert invented(again.winner.point.launches) == BEST
+    times = {invented(m.point.launches): m.outcome.figures.us for m in again.timed}
+    assert sorted(times.values()) == [times[key] for key in sorted(times)]
+
+
+def test_the_pace_is_set_by_the_fastest_that_still_runs(tune):
+    tune(trials=20)
+    gone = Bench(
+        fails=lambda e: GONE if invented(e.launches) == gone.first else None, hot=lambda: 2
+    )
+    gone.first = None
+    tuning = tune(gone, tuning=True)
+    tuning._remember()
+    gone.first = min(invented(m.point.launches) for m in tuning._measured.values())
+    tuning._take_pace()
+    assert tuning._pace.us == invented(tuning._pace.entry.launches) > gone.first
+
+
+def test_a_second_run_measures_nothing_anew_but_the_pace_and_checks_the_finalists(tune):
     tune()
     compiler, bench = Compiler(), Bench()
     found = tune(bench, compiler)
     assert compiler.compiled == []
-    assert all(effort == halving.LONGER for _, effort in bench.measured)
+    first, *others = [effort for _, effort in bench.measured]
+    assert first == halving.QUICK
+    assert all(effort == halving.LONGER for effort in others)
     assert len(bench.compared) == 1
     assert found.winner.figures.us == BEST
 

@@ -69,10 +69,13 @@ class Compiler:
 
 
 class Bench:
-    """Figures by ``us``; ``fails`` says of an entry which reply it gets instead."""
+    """Figures by ``us``, so many times as large as the chip is ``hot``; ``fails`` says of an entry
+    which reply it gets instead."""
 
-    def __init__(self, us=lambda e: invented(e.launches), fails=lambda entry: None):
-        self.us, self.fails = us, fails
+    def __init__(
+        self, us=lambda e: invented(e.launches), fails=lambda entry: None, hot=lambda: 1.0
+    ):
+        self.us, self.fails, self.hot = us, fails, hot
         self.measured, self.compared = [], []
         self.replaced = 0
 
@@ -82,26 +85,29 @@ class Bench:
     def close(self):
         pass
 
-    def measure(self, setting, entry, effort):
+    def measure(self, setting, entry, effort, pace):
         self.measured.append((entry, effort))
-        return self._reply(entry, effort.rounds)
+        return self._reply(entry, effort.rounds, pace)
 
-    def compare(self, setting, entries, rounds):
+    def compare(self, setting, entries, rounds, pace):
         self.compared.append(list(entries))
-        return {e.name: self._reply(e, rounds) for e in entries}
+        return {e.name: self._reply(e, rounds, pace) for e in entries}
 
-    def _reply(self, entry, rounds):
+    def _reply(self, entry, rounds, pace):
         reply = self.fails(entry)
         if isinstance(reply, BaseException):
             raise reply
         if reply is not None:
             return reply
-        us = self.us(entry)
+        hot = self.hot()
+        us = self.us(entry) * hot
+        if pace is not None:
+            us *= pace.us / (self.us(pace.entry) * hot)
         return Reply(figures=Figures(us, us, us, rounds), error=(1e-4, 1e-3))
 
 
 class Unprepared(Bench):
-    def measure(self, setting, entry, effort):
+    def measure(self, setting, entry, effort, pace):
         raise NotPrepared("out of memory")
 
 
