@@ -135,6 +135,7 @@ def fullest(tiles: int, row: int, longest: float, sms: int, each: int = 0, group
         for one in np.bincount(number % programs, weights=work):
             heapreplace(loads, loads[0] + float(one))
         return max(loads)
-    wave, place = number // sms, number % sms
-    place = np.where(wave % 2 == 1, sms - 1 - place, place)
+    programs = ceil(tiles / ceil(tiles / sms))
+    wave, place = number // programs, number % programs
+    place = np.where(wave % 2 == 1, programs - 1 - place, place)
     return float(np.bincount(place, weights=work).max())

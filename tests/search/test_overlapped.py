@@ -59,11 +59,13 @@ def test_steps_are_not_free_and_slots_are_held():
 
 def dealt(tiles, row, longest, sms):
     """``fullest`` without ``each``, one tile after the other."""
-    loads = [0.0] * sms
+    waves = -(-tiles // sms)
+    programs = -(-tiles // waves)
+    loads = [0.0] * programs
     for number in range(tiles):
-        wave, place = divmod(number, sms)
+        wave, place = divmod(number, programs)
         work = longest - 2 * (longest - 1) * (number % row) / (row - 1) if row > 1 else 1.0
-        loads[sms - 1 - place if wave % 2 else place] += work
+        loads[programs - 1 - place if wave % 2 else place] += work
     return max(loads)
 
 

@@ -1,7 +1,7 @@
 """Programs that take several tiles of the grid, one after the other.
 
 There are P programs. A wave is P tiles in the order of the grid, one for each program: in the
-order of programs, and in every other wave in the opposite one. If P is the number of
+order of programs, and in every other wave in the opposite one. If P is at most the number of
 multiprocessors, what runs at the same time are neighbours, which share operands in the L2, as they
 are where each tile has its program; and where the work of a tile falls (or grows) along the order,
 what a program has too much of in one wave it lacks in the next. If there are more, the device deals
@@ -26,12 +26,15 @@ from superopt.syntax import parsed
 HOST = '''
 
 def _at_once(tiles, device, each):
-    """How many programs take ``tiles`` tiles: one on each multiprocessor, or (``each``) more, so
-    that none takes more than so many. Raises ValueError."""
+    """How many programs take ``tiles`` tiles: as few as fill the waves that one on each
+    multiprocessor would, or (``each``) more, so that none takes more than so many. Raises
+    ValueError."""
     if tiles >= LARGEST // 2:
         raise ValueError(f"a launch has {tiles} tiles; they are counted in 32 bits")
     programs = min(tiles, _multiprocessors(device))
-    return max(programs, triton.cdiv(tiles, each)) if each else programs
+    if each:
+        return max(programs, triton.cdiv(tiles, each))
+    return triton.cdiv(tiles, triton.cdiv(tiles, programs))
 
 
 @functools.lru_cache(maxsize=64)

@@ -30,7 +30,9 @@ def _at_once(tiles, device, each):
     if tiles >= LARGEST // 2:
         raise ValueError(f'a launch has {tiles} tiles; they are counted in 32 bits')
     programs = min(tiles, _multiprocessors(device))
-    return max(programs, triton.cdiv(tiles, each)) if each else programs
+    if each:
+        return max(programs, triton.cdiv(tiles, each))
+    return triton.cdiv(tiles, triton.cdiv(tiles, programs))
 
 
 def _multiprocessors(device):

@@ -80,7 +80,8 @@ class PrintedFunctions:
         self._known(unknown, not unknown)
 
     def _at_once(self, tiles: Poly, each: Poly) -> Poly:
-        """How many programs take so many tiles: one a multiprocessor, or one for ``each``."""
+        """How many programs take so many tiles: at most one a multiprocessor (any number, since
+        there may be any number of these), or one for ``each``."""
         self._known(AT_ONCE, is_at_once(self.text))
         self._small(tiles, "tiles", 2)
         some = number(FEW)
