@@ -239,7 +239,7 @@ class Expressions(Scopes):
             values[at] = Value(text, values[at].dims, Kind.INT)
         if need := NEEDS.get(fn):
             self.frame.helpers[need] = None
-        if fn in (Fn.EXP, Fn.TANH, Fn.SIGMOID):
+        if fn in (Fn.EXP, Fn.SIGMOID):
             self.frame.helpers["LOG2E"] = None
         if fn is Fn.LOG:
             self.frame.helpers["LN2"] = None

@@ -113,14 +113,15 @@ def _mul(a, b):
 """,
     "_tanh": '''@triton.jit
 def _tanh(x):
-    """tanh by exp2 of a negative number, which cannot overflow; near 0, where the difference
-    would cancel, by its series."""
-    e = tl.exp2(tl.abs(x) * (-2.0 * LOG2E))
-    far = (1.0 - e) / (1.0 + e)
-    s = x * x
-    near = 0.05396825396825397 - s * 0.021869488536155203
-    near = x - x * s * (0.3333333333333333 - s * (0.13333333333333333 - s * near))
-    return tl.where(tl.abs(x) < 0.25, near, tl.where(x < 0.0, -far, far))
+    """tanh as x times a quotient of polynomials of x * x without cancellation, and never beyond 1.
+    (One special function, and fewer instructions than by exponentials, which take two.)"""
+    s = tl.minimum(x * x, 81.4, propagate_nan=tl.PropagateNan.ALL)
+    t = ((1.33546666e-8 * s + 2.06090876e-5) * s + 0.00349558851) * s + 0.13381026
+    u = ((7.77656088e-7 * s + 0.000328563541) * s + 0.0258769837) * s + 0.467143416
+    u = u * s + 1.0
+    near = (t * s + 1.0) * x * tl.rsqrt(u * u)
+    near = tl.minimum(near, 1.0, propagate_nan=tl.PropagateNan.ALL)
+    return tl.maximum(near, -1.0, propagate_nan=tl.PropagateNan.ALL)
 ''',
     "_sigmoid": '''@triton.jit
 def _sigmoid(x):

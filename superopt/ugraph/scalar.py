@@ -60,7 +60,7 @@ class Fn(Enum):
     LOG2 = Traits("log2", 1, Kind.REAL, plain=0, special=1)
     SQRT = Traits("sqrt", 1, Kind.REAL, plain=0, special=1)
     RSQRT = Traits("rsqrt", 1, Kind.REAL, plain=0, special=1)
-    TANH = Traits("tanh", 1, Kind.REAL, plain=18, special=2)
+    TANH = Traits("tanh", 1, Kind.REAL, plain=15, special=1)
     SIGMOID = Traits("sigmoid", 1, Kind.REAL, plain=2, special=2)
     ERF = Traits("erf", 1, Kind.REAL, plain=12, special=1)
     ROUND_FP16 = Traits("round_fp16", 1, Kind.REAL, plain=6)  # to the numbers of ``grids.py``

@@ -106,13 +106,17 @@ def test_numerals_are_exact() -> None:
 def approximated(name: str, x: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
     """The text of a helper, executed in float32 with a rounding behind every operation."""
 
-    def extreme(a, b, propagate_nan):
-        return np.minimum(a, b)
+    def least(a, b, propagate_nan):
+        return np.minimum(a, np.float32(b))
+
+    def greatest(a, b, propagate_nan):
+        return np.maximum(a, np.float32(b))
 
     words = SimpleNamespace(
         abs=np.abs,
         where=np.where,
-        minimum=extreme,
+        minimum=least,
+        maximum=greatest,
         exp2=np.exp2,
         rsqrt=lambda v: np.float32(1) / np.sqrt(v),
         PropagateNan=SimpleNamespace(ALL="all"),
