@@ -14,11 +14,13 @@ from fractions import Fraction
 from superopt.rewrite.extract import ordered
 from superopt.rewrite.forms import Form
 from superopt.rewrite.forms import Step
+from superopt.rewrite.rule import Num
 from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Sym
 from superopt.rewrite.rule import apply
 from superopt.rewrite.rule import finite
 from superopt.rewrite.rule import largest
+from superopt.rewrite.rule import positive
 from superopt.rewrite.rule import rule
 from superopt.rewrite.rule import smallest
 from superopt.ugraph.grids import GRIDS
@@ -103,6 +105,18 @@ def constants_are_inverse(x: Pattern) -> Sides:
 
 
 LOG2E = Named(Constant.LOG2E)
+@rule(positive("c"), finite("c"), lowering=True)
+def lowest_if_scaled(a: Pattern, c: Pattern) -> Sides:
+    """The value itself can be asked whether it is minus infinity."""
+    return apply(Fn.EQ, c * a, Num(-INF)), apply(Fn.EQ, a, Num(-INF))
+
+
+@rule(positive("c"), finite("c"), lowering=True)
+def highest_if_scaled(a: Pattern, c: Pattern) -> Sides:
+    """The value itself can be asked whether it is infinity."""
+    return apply(Fn.EQ, c * a, Num(INF)), apply(Fn.EQ, a, Num(INF))
+
+
 LN2 = Named(Constant.LN2)
 
 
@@ -174,6 +188,10 @@ class _Lowering:
                 # A positive scale keeps infinities, so the moved value can be asked itself.
                 return ordered(Fn.EQ, tuple(self.scaled(a) if a in self.moved else a for a in args))
             case Reduce() if node in self.moved:
+            case Map(fn=Fn.EQ, args=args) if any(map(_infinite, args)) and any(
+                map(_unscaled, args)
+            ):
+                return self.natural(Map(Fn.EQ, tuple(_unscaled(a) or a for a in args)))
                 return ordered(Fn.MUL, (LN2, self.scaled(node)))
             case Map(fn=fn, args=args) if fn.value.commutative:
                 return ordered(fn, tuple(self.natural(a) for a in args))
@@ -237,6 +255,25 @@ def _smaller(node: Node) -> Node | None:
 
 
 def _infinite(node: Node) -> bool:
+def _unscaled(node: Node) -> Node | None:
+    """What a number above zero scales in ``node``; None if none does."""
+    match node:
+        case Map(fn=Fn.MUL, args=(a, b)):
+            return b if _above_zero(a) else a if _above_zero(b) else None
+        case _:
+            return None
+
+
+def _above_zero(node: Node) -> bool:
+    match node:
+        case Const(value=value):
+            return isinstance(value, Fraction) and value > 0
+        case Map(fn=Fn.MUL, args=args):
+            return all(map(_above_zero, args))
+        case _:
+            return isinstance(node, Named)
+
+
     return (
         isinstance(node, Const) and not isinstance(node.value, Fraction) and abs(node.value) == INF
     )

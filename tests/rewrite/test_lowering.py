@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -12,10 +14,12 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.names import canonical
+from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from tests import samples
@@ -25,6 +29,12 @@ from tests.samples import finite
 from tests.samples import largest
 from tests.samples import sub
 from tests.samples import total
+
+ZERO, LOWEST = Const(Fraction(0)), Const(-INF)
+
+
+def equal(a: Node, b: Node) -> Node:
+    return Map(Fn.EQ, (a, b))
 
 
 def lse() -> Program:
@@ -148,3 +158,14 @@ def test_what_is_rounded_keeps_its_maxima() -> None:
 
     assert scaled_below_maxima(weights)
     assert not scaled_below_maxima(Map(Fn.ROUND_E4M3, (weights,)))
+
+
+@pytest.mark.parametrize(("number", "asked"), [(50, True), (-50, False), (0, False)])
+def test_what_a_number_above_zero_scales_is_asked_itself_whether_it_is_infinite(number, asked):
+    """Then masked tiles of a softmax whose scale stands behind the maximum have no effect."""
+    m = largest("n", samples.scores(True))
+    scaled = Map(Fn.MUL, (m, Const(Fraction(number))))
+    value = Map(Fn.EXP, (sub(scaled, Map(Fn.WHERE, (equal(scaled, LOWEST), ZERO, scaled))),))
+    lowered_ = lower(Program("p", (samples.Q, samples.K), (Store("o", m.axes, None, value),)))
+    (test,) = (n for n in nodes(lowered_) if isinstance(n, Map) and n.fn is Fn.EQ)
+    assert any(isinstance(a, Reduce) for a in test.args) is asked
