@@ -246,6 +246,11 @@ class Expressions(Scopes):
         if isinstance(node.args[0], Named):
             values = self._constant_second(fn, values)
         dims = self.union(values)
+        if fn is Fn.DIV and () != values[1].dims != dims:
+            # One division for all that have a denominator in common, and no more than a product.
+            fn, below = Fn.MUL, values[1]
+            text = f"1.0 / {below.operand}"
+            values[1] = Value(text, below.dims, below.kind, False, below.weight)
         bare = fn in CLOSED and fn is not Fn.EXP
         texts = [
             v.text if bare and v.dims in ((), dims) else self.frame.along(v, dims) for v in values
