@@ -313,6 +313,8 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
         case Map(fn=fn) if node.axes:
             return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
         case Reduce(fn=fn, axis=axis, arg=arg):
+        case Map(fn=Fn.DIV, args=(_, below)) if 0 < len(below.axes) < len(node.axes):
+            return Step(What.POINT, result, plain=1, result=result)  # of one reciprocal for many
             if product := reader.product(fn, axis, arg):
                 return replace(reader.fold(product), result=result)
             return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
