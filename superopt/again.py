@@ -31,6 +31,7 @@ from superopt.verify.readings import judge_file
 from superopt.verify.run.checks import FloatReport
 from superopt.verify.run.checks import check_floats
 from superopt.verify.run.execute import Runner
+from superopt.verify.tasks import Does
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import accepted
 
@@ -102,10 +103,10 @@ def unexplained(graph: KernelGraph, repairs: Sequence[Repair]) -> list[str]:
     return [c.name for w in walks for c in w.carries if c.moves and c.name not in known]
 
 
-def read_again(file: Path, claims: Certificate) -> FileReading:
-    """The readings of the file's text."""
+def read_again(file: Path, claims: Certificate, does: Does | None = None) -> FileReading:
+    """The readings of the file's text, done by ``does`` (or here)."""
     return judge_file(
-        file.read_text(), claims.program, claims.graphs, _described(claims), claims.seed
+        file.read_text(), claims.program, claims.graphs, _described(claims), claims.seed, does
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,6 +20,7 @@ from superopt.certificate import write_certificate
 from superopt.device import Device
 from superopt.device import target
 from superopt.emit.module import emit
+from superopt.emit.names import ascii_name
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import DoesNotFit
@@ -27,6 +29,8 @@ from superopt.examine import row_of
 from superopt.fitting import Fitted
 from superopt.fitting import fit
 from superopt.header import header
+from superopt.interrupts import NOT_HELD
+from superopt.interrupts import Held
 from superopt.run import CANDIDATES
 from superopt.run import Candidate
 from superopt.run import CaseRun
@@ -67,20 +71,22 @@ def assemble(
     directory: Path,
     architectures: Sequence[str] = ARCHITECTURES,
     watch: Stopwatch | None = None,
+    held: Held = NOT_HELD,
 ) -> tuple[Path | None, list[CaseRun]]:
     """Write the kernel file with the winners of ``results``, and its certificate.
 
     A graph that fails the checks of the whole file (its text is read with the numbers of all
     plans, and its executions draw other inputs than those of its candidate) is refused, and the
     next verified candidate takes its place. ``watch`` gets the seconds of each step, beside those
-    of the whole; the file is read and proved while it is executed.
+    of the whole; the file is read and proved while it is executed. Once an interrupt was ``held``
+    back, no Configs for further targets are looked for.
 
     Returns the file (None if no verified candidate is left) and the results with the facts of
     every one of ``architectures``.
     """
     results, watch = list(results), watch or Stopwatch()
     while any(r.winner for r in results):
-        file, results = _attempt(spec, results, examiner, directory, architectures, watch)
+        file, results = _attempt(spec, results, examiner, directory, architectures, watch, held)
         if file is not None:
             return file, results
     return None, results
@@ -93,6 +99,7 @@ def _attempt(
     directory: Path,
     architectures: Sequence[str],
     watch: Stopwatch,
+    held: Held,
 ) -> tuple[Path | None, list[CaseRun]]:
     """The file and the results, or None and the results without the graph that failed."""
     won = [r for r in results if r.winner is not None]
@@ -108,18 +115,20 @@ def _attempt(
             done.append(result)
             continue
         index = graphs.index(result.winner.graph)
-        with watch.of("file: other targets"):
-            more, facts, missing = _other_targets(draft, result, index, examiner, architectures)
+        targets = () if held.came else architectures
+        with watch.of("file: other targets", f"kernel file: other targets, {result.case.name}"):
+            more, facts, missing = _other_targets(draft, result, index, examiner, targets)
         rows += [row_of(result.case, index, result.winner.configs, examiner.device.arch), *more]
-        winner = replace(result.winner, facts=(*result.winner.facts, *facts), why=missing)
+        facts = [_in_file(fact, spec.name, index) for fact in (*result.winner.facts, *facts)]
+        winner = replace(result.winner, facts=tuple(dict.fromkeys(facts)), why=missing)
         done.append(_with(result, winner))
     draft.unlink()
     file = directory / f"{spec.name}.py"
     file.write_text(emit(program, graphs, rows, Header()))
     claims = _claims(program, done, graphs, rows, examiner.seed)
     with ThreadPoolExecutor(1) as thread:
-        judging = thread.submit(_judged, file, claims, watch)
-        with watch.of("file: execute"):
+        judging = thread.submit(_judged, file, claims, examiner, watch)
+        with watch.of("file: execute", "kernel file: reading, proving and executing it"):
             report = execute_again(file, claims, examiner.runner)
         read, proofs = judging.result()
     if failed := _failed(read, proofs, report):
@@ -142,9 +151,18 @@ def _attempt(
     return file, done
 
 
-def _judged(file: Path, claims: Certificate, watch: Stopwatch) -> tuple[FileReading, Proofs]:
+def _in_file(fact: Facts, name: str, index: int) -> Facts:
+    """``fact`` of the function that graph ``index`` of the file of ``name`` has; its candidate had
+    a file of its own, or the graph another number."""
+    begin = re.escape(ascii_name(name))
+    return replace(fact, function=re.sub(rf"^({begin}_g)\d+", rf"\g<1>{index}", fact.function))
+
+
+def _judged(
+    file: Path, claims: Certificate, examiner: Examiner, watch: Stopwatch
+) -> tuple[FileReading, Proofs]:
     with watch.of("file: read"):
-        read = read_again(file, claims)
+        read = read_again(file, claims, examiner.compiler.readings)
     with watch.of("file: prove"):
         return read, prove_again(claims) if read.solver else NO_PROOFS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from superopt.stopwatch import Stopwatch
@@ -20,8 +21,8 @@ class Budget:
 class Clock(Stopwatch):
     """Seconds by stage, and whether the budget's time is over."""
 
-    def __init__(self, budget: Budget) -> None:
-        super().__init__()
+    def __init__(self, budget: Budget, tell: Callable[[str], None] = lambda text: None) -> None:
+        super().__init__(tell)
         self.budget = budget
         self.half: float | None = None  # of the time of the case in hand, by ``time.monotonic``
         self.until: float | None = None  # when it ends

@@ -85,15 +85,15 @@ def search(
     quiet: _QuietOption = False,
 ) -> None:
     """Search the kernels of a spec and write the verified winner, timed where there is a GPU."""
+    from superopt.commands.asked import asked_for
+
+    asked = asked_for(target_file, tuple(case), target, budget, out)  # errors come at once
+
     from superopt.commands.search import TimingOptions
     from superopt.commands.search import run_search
 
     options = TimingOptions(store, trials, not no_time, peers, against)
-    raise typer.Exit(
-        run_search(
-            target_file, tuple(case), target, budget, seed, out, jobs, quiet, options, finalists
-        )
-    )
+    raise typer.Exit(run_search(asked, target, seed, jobs, quiet, options, finalists))
 
 
 @app.command()
@@ -131,6 +131,7 @@ def report(
     ] = None,
 ) -> None:
     """Write the pages of a run: report.md, and report.html with plots."""
+    _check_there(run)
     from superopt.commands.report import run_report
 
     raise typer.Exit(run_report(run, out))
@@ -148,6 +149,7 @@ def verify(
     quick: Annotated[bool, typer.Option("--quick", help="Without executions.")] = False,
 ) -> None:
     """Check a kernel file against its certificate, and run its checks again."""
+    _check_there(kernel)
     from superopt.commands.verify import run_verify
 
     raise typer.Exit(run_verify(kernel, solver, quick))
@@ -169,6 +171,7 @@ def print_(
     jobs: Annotated[int, typer.Option(min=1, help="Compilers at work at once.")] = 2,
 ) -> None:
     """Print a verified kernel in another dialect, and check what is printed."""
+    _check_there(kernel)
     from superopt.commands.print_kernel import run_print
 
     raise typer.Exit(run_print(kernel, dialect, level, out, jobs))
@@ -205,6 +208,7 @@ def bench(
     ] = None,
 ) -> None:
     """Time a kernel against peers on this machine's GPU, interleaved."""
+    _check_there(kernel)
     from superopt.commands.bench import run_bench
 
     raise typer.Exit(run_bench(kernel, against, peers, spec, tuple(case), mode, rounds, limit, out))
@@ -225,6 +229,7 @@ def time(
     quiet: _QuietOption = False,
 ) -> None:
     """Time a finished search on this machine's GPU and rewrite its kernel with the best."""
+    _check_there(run)
     from superopt.commands.time import run_time
 
     raise typer.Exit(run_time(run, store, trials, tuple(case), jobs, quiet, tuple(candidate)))
@@ -330,6 +335,12 @@ def main() -> None:
 
         print(report_bug(error, sys.argv), file=sys.stderr)
         sys.exit(OUR_FAULT)
+
+
+def _check_there(path: Path) -> None:
+    """Raises a ``UserError`` at once if nothing is there."""
+    if not path.exists():
+        raise UserError(f"{path}: no such run or kernel file")
 
 
 def _stop(number: int, frame: Any) -> NoReturn:

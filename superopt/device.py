@@ -121,13 +121,17 @@ def target(name: str = "auto") -> Device:
     Raises:
         UserError: no such target.
     """
+    check_target(name)
     if name == "auto":
         return TARGETS[_local() or _DEFAULT]
-    found = TARGETS.get(_ARCHITECTURES.get(name, name))
-    if found is None:
-        known = ", ".join(["auto", *TARGETS, *_ARCHITECTURES])
-        raise UserError(f"unknown target {name!r}; known targets: {known}")
-    return found
+    return TARGETS[_ARCHITECTURES.get(name, name)]
+
+
+def check_target(name: str) -> None:
+    """Raises a ``UserError`` if there is no such target; asks no device."""
+    known = ["auto", *TARGETS, *_ARCHITECTURES]
+    if name not in known:
+        raise UserError(f"unknown target {name!r}; known targets: {', '.join(known)}")
 
 
 def _local() -> str | None:

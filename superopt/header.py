@@ -13,6 +13,7 @@ from superopt.run import Candidate
 from superopt.run import CaseRun
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.text import digest
 from superopt.verify.readings import together
 from superopt.verify.verdict import spoken
 
@@ -34,8 +35,7 @@ def header(
     for index, graph in enumerate(graphs):
         won = [r for r in results if r.winner is not None and r.winner.graph == graph]
         winner = next(r.winner for r in won if r.winner is not None)
-        names = ", ".join(r.case.name for r in won)
-        title = f"graph {index} ({winner.digest[:12]}), for {names}:"
+        title = title_of(index, graph, [r.case.name for r in won])
         derivation += [title, *(f"  {line}" for line in _derivation(winner))]
         verdict += [title, *(f"  {line}" for line in _verdict(winner))]
     return Header(
@@ -44,6 +44,11 @@ def header(
         wrapped([*verdict, *_not_done(results)]),
         tuning(rows, results),
     )
+
+
+def title_of(index: int, graph: KernelGraph, cases: Sequence[str]) -> str:
+    """The line above what is said of a graph of the file, the winner of ``cases``."""
+    return f"graph {index} ({digest(graph)[:12]}), for {', '.join(cases)}:"
 
 
 def written(text: str) -> Header:

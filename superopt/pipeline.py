@@ -20,6 +20,7 @@ from superopt.case import Case
 from superopt.device import Device
 from superopt.examine import Examiner
 from superopt.examine import in_words
+from superopt.interrupts import Held
 from superopt.reference import check_reference
 from superopt.rewrite.forms import forms
 from superopt.rewrite.lowering import lowered
@@ -54,6 +55,7 @@ FINALISTS = 3  # candidates that are verified to the end, per case
 FINALISTS_TIMED = 5  # where they are timed, so that the model need not be right
 CANDIDATES_EACH = 8  # of a budget, for each finalist
 EXAMINED = 12  # structures that are tried for that
+KEPT = "interrupted: keeping what is verified; once more to give that up"
 VARIANTS = 2  # candidates of one structure that are tried, until one is verified
 
 
@@ -102,13 +104,13 @@ def search_function(
     processes are forked from.
 
     An interrupt (``KeyboardInterrupt``) ends the search; what was verified until then is kept,
-    and the kernel file is then made without Configs for other architectures. A second one while
-    that goes on is raised.
+    and the kernel file is then made without Configs for other architectures, or with those that
+    it has if it is being made. A second one while that goes on is raised.
 
     Raises:
         SpecError: the reference disagrees with the algebra.
     """
-    clock = Clock(budget)
+    clock = Clock(budget, listener.stage)
     interrupted = False
     program, names = canonical(spec.program)
     scratch = directory / CANDIDATES
@@ -124,26 +126,17 @@ def search_function(
             runner.start()
             compiler.start()
             listener.case(spec.name, cases[0].name)
-            listener.stage("checking the reference")
-            with clock.of("reference"):
+            with clock.of("reference", "checking the reference"):
                 check_reference(spec, seed)
             for number, one in enumerate(searches):
                 listener.case(spec.name, one.case.name)
-                clock.share(len(searches) - number)
-                one.run()
-                if session is not None:
-                    with clock.of("time"):
-                        one.time(session, len(searches) - number, scratch)
-                listener.done(one.result())
-                if session is not None and session.interrupted:
-                    raise KeyboardInterrupt
-            listener.stage("writing and checking the kernel file")
-            with clock.of("assemble"):
-                kernel, results = _assembled(spec, searches, examiner, directory, clock)
+                _run(one, len(searches) - number, session, scratch)
+            with clock.of("assemble", "writing and checking the kernel file"), Held(KEPT) as held:
+                kernel, results = _assembled(spec, searches, examiner, directory, clock, held)
+            interrupted = held.came
         except KeyboardInterrupt:
             interrupted = True
-            listener.stage("interrupted: keeping what is verified; once more to give that up")
-            with clock.of("assemble"):
+            with clock.of("assemble", KEPT):
                 results = [one.result() for one in searches]
                 kernel, results = assemble(spec, results, examiner, directory, (), clock)
     tuned = [one.tuned for one in searches if one.tuned is not None]
@@ -161,14 +154,33 @@ def search_function(
     )
 
 
+def _run(one: _CaseSearch, cases: int, session: Session | None, scratch: Path) -> None:
+    """Searches, and times in ``session``, the first of so many cases that are left."""
+    one.clock.share(cases)
+    one.run()
+    if session is not None:
+        with one.clock.of("time"):
+            one.time(session, cases, scratch)
+    one.listener.done(one.result())
+    if session is not None and session.interrupted:
+        raise KeyboardInterrupt
+
+
 def _assembled(
-    spec: Spec, searches: list[_CaseSearch], examiner: Examiner, directory: Path, clock: Clock
+    spec: Spec,
+    searches: list[_CaseSearch],
+    examiner: Examiner,
+    directory: Path,
+    clock: Clock,
+    held: Held,
 ) -> tuple[Path | None, list[CaseRun]]:
     """The kernel file and the results. A case whose verified candidates all fail in the file
     goes on with its next ones."""
     while True:
         results = [s.result() for s in searches]
-        kernel, results = assemble(spec, results, examiner, directory, watch=clock)
+        kernel, results = assemble(spec, results, examiner, directory, watch=clock, held=held)
+        if held.came:
+            return kernel, results
         lost = [s for s, r in zip(searches, results, strict=True) if s.lost(r)]
         found = [s.more() for s in lost]
         if not any(found):
@@ -207,11 +219,9 @@ class _CaseSearch:
         self._examine()
 
     def _explore(self) -> None:
-        self.listener.stage("rewriting")
-        with self.clock.of("rewrite"):
+        with self.clock.of("rewrite", "rewriting"):
             found = [lowered(f) for f in forms(self.examiner.program, FORMS, sizes=self.sizes)]
-        self.listener.stage("building candidates")
-        with self.clock.of("search"):
+        with self.clock.of("search", "building candidates"):
             space = Search(
                 found,
                 self.sizes,
@@ -238,13 +248,12 @@ class _CaseSearch:
             if self.clock.over and self.examined:
                 return
             built = self.built[index]
-            self.listener.stage(f"proving candidate {index + 1} of {len(self.built)}")
-            with self.clock.of("prove"):
+            which = f"candidate {index + 1} of {len(self.built)}"
+            with self.clock.of("prove", f"proving {which}"):
                 candidate = self.examiner.prove(built)
             self.examined[index] = candidate
             if candidate.stage is Stage.PROVED:
-                self.listener.stage(f"executing candidate {index + 1} of {len(self.built)}")
-                with self.clock.of("execute"):
+                with self.clock.of("execute", f"executing {which}"):
                     candidate = self.examiner.execute(built, candidate, self.case)
                 self.examined[index] = candidate
             if candidate.stage is Stage.VERIFIED:

@@ -25,6 +25,7 @@ from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.errors import NotEmittable
 from superopt.errors import UserError
+from superopt.header import title_of
 from superopt.header import tuning
 from superopt.header import wrapped
 from superopt.header import written
@@ -87,7 +88,8 @@ def reprint(
     with folder:  # a name of its own: any file of another name may be somebody's
         draft = Path(folder.name) / out.name
         draft.write_text(text)
-        return _checked(kernel, claims, out, draft, jobs, tell)
+        with Compiler(jobs) as compiler:
+            return _checked(kernel, claims, out, draft, compiler, tell)
 
 
 def any_roles(claims: Certificate) -> bool:
@@ -100,17 +102,20 @@ def _checked(
     claims: Certificate,
     out: Path,
     draft: Path,
-    jobs: int,
+    compiler: Compiler,
     tell: Callable[[str], None],
 ) -> Reprinted:
-    tell("proving the graphs and reading the text")
-    proofs, read = prove_again(claims), read_again(draft, claims)
+    tell("proving the graphs")
+    compiler.start()
+    proofs = prove_again(claims)
+    tell("reading the text")
+    read = read_again(draft, claims, compiler.readings)
     wanting = [*proofs.wanting, *read.wanting()]
     if wanting:
         (_, (claim, verdict)), *_ = wanting
         return Reprinted(None, f"{claim}: {spoken(verdict)}")
     tell("compiling")
-    compiled, failed = _compiled(draft, claims, jobs)
+    compiled, failed = _compiled(draft, claims, compiler)
     if failed:
         return Reprinted(None, failed)
     tell("executing")
@@ -143,7 +148,7 @@ def _unwritable(out: Path, error: OSError) -> UserError:
     return UserError(f"{error.filename or out}: cannot be written: {error.strerror}")
 
 
-def _compiled(draft: Path, claims: Certificate, jobs: int) -> tuple[int, str]:
+def _compiled(draft: Path, claims: Certificate, compiler: Compiler) -> tuple[int, str]:
     """How many launches upstream's compiler takes, and the first that it refuses."""
     asked: dict[tuple[LaunchSpec, str], None] = {}
     for row in claims.rows:
@@ -152,8 +157,7 @@ def _compiled(draft: Path, claims: Certificate, jobs: int) -> tuple[int, str]:
         graph, sizes = claims.graphs[row.graph], dict(row.sizes)
         specs = launch_specs(graph, row.configs, sizes, row.dtype, row.tf32, row.graph)
         asked |= {(spec, row.target): None for spec in specs if row.target}
-    with Compiler(jobs) as compiler:
-        found = compiler.compile_all([(draft, spec, target) for spec, target in asked])
+    found = compiler.compile_all([(draft, spec, target) for spec, target in asked])
     refused = [f for f in found if isinstance(f, NotCompiled)]
     if refused:
         return 0, f"compile: {refused[0].function} for {refused[0].target}: {refused[0].why}"
@@ -179,7 +183,8 @@ def _verdict(
     """The block of the header, and the lines for people."""
     lines = []
     for number, found in enumerate(proofs.graphs):
-        lines.append(f"graph {number}:")
+        cases = dict.fromkeys(r.name for r in claims.rows if r.graph == number)
+        lines.append(title_of(number, claims.graphs[number], list(cases)))
         every = together((*found, *read.claims[number]))
         lines += [f"  {claim}: {spoken(verdict)}" for claim, verdict in every]
     dtypes = " and ".join(dict.fromkeys(f.dtype for f in floats.figures))

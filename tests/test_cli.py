@@ -47,6 +47,40 @@ def test_help_needs_nothing_heavy():
     assert "--budget" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "nowhere.py"),
+        ("search", "good.py", "--case", "nothing"),
+        ("search", "good.py", "--target", "h900"),
+        ("search", "good.py", "--budget", "soon"),
+        ("search", "good.py", "--out", "good.py"),
+        *((command, "nowhere") for command in ("time", "verify", "bench", "report", "explain")),
+        ("print", "nowhere", "--dialect", "flagtree"),
+    ],
+    ids=" ".join,
+)
+def test_errors_come_before_anything_heavy_is_imported(tmp_path, arguments):
+    (tmp_path / "good.py").write_text(HEAD + SPEC.format(name="good", body="x + 1"))
+    code = (
+        f"import sys\nsys.argv = ['superopt', *{arguments!r}]\n"
+        "import superopt.cli\n"
+        "try:\n    superopt.cli.main()\nexcept SystemExit as end:\n    assert end.code == 2\n"
+        "heavy = {'torch', 'z3', 'sympy', 'triton'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("error: ")
+
+
 def refused(said, *words):
     assert said.code == BAD_INPUT, (said.out, said.err)
     lines = said.err.strip().splitlines()

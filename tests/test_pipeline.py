@@ -4,6 +4,8 @@ wants; what the stages do themselves is tested where they are."""
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,7 +101,7 @@ class Strict(Lenient):
         return replace(self.ranked(built), stage=Stage.REFUSED, why="a proof: it is wrong")
 
 
-def written(spec, results, examiner, directory, architectures=("all",), watch=None):
+def written(spec, results, examiner, directory, architectures=("all",), watch=None, held=None):
     """In place of ``assemble``: a file that names the winners and the architectures."""
     won = [r for r in results if r.winner]
     if not won:
@@ -247,6 +249,18 @@ def test_an_interrupt_keeps_what_is_verified(stage, at, won):
     assert [c.case.name for c in run.cases if c.winner] == won
     assert len(run.cases) == 4
     assert all(c.counts.adds_up for c in run.cases)
+
+
+def test_an_interrupt_while_the_file_is_made_is_held_back(stage, monkeypatch):
+    def hears(*arguments, held, **named):
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert held.came
+        return written(*arguments, **named)
+
+    monkeypatch.setattr(pipeline, "assemble", hears)
+    run = stage()
+    assert run.interrupted
+    assert json.loads(run.kernel.read_text()) == [[c.case.name for c in run.cases], ["all"]]
 
 
 def test_a_second_interrupt_gives_up(stage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -72,6 +73,9 @@ def test_the_header_keeps_the_spec_and_says_what_was_checked_anew(printed, searc
     ours, theirs = printed.file.read_text(), searched.kernel.read_text()
     spec = ours.split("# Spec:")[1].split("# Verdict:")[0]
     assert spec == theirs.split("# Spec:")[1].split("# Verdict:")[0]
+    titles = [re.findall(r"graph \d+ \(\w+\), for .*:", text) for text in (ours, theirs)]
+    assert titles[0] == titles[1]
+    assert len(titles[0]) >= 2  # over derivation and verdict
     assert ours.split("# Tuning:")[1].split("# sha256")[0] in theirs
     assert "launches compiled by upstream Triton, without FlagTree's hints" in ours
     assert any("within the tolerance" in line for line in printed.told)

@@ -17,6 +17,14 @@ def test_the_seconds_of_a_stage_add_up_and_stages_may_lie_inside_one_another():
     assert 0.04 <= watch.seconds["inner"] <= watch.seconds["outer"] <= watch.elapsed
 
 
+def test_what_begins_is_told_if_it_has_words():
+    told = []
+    watch = Stopwatch(told.append)
+    with watch.of("stage", "at work"), watch.of("quiet"):
+        assert told == ["at work"]
+    assert told == ["at work"]
+
+
 def failing():
     time.sleep(0.01)
     raise ValueError("no")

@@ -33,9 +33,9 @@ NOT_SUPPORTED = (
     ),
     ("dropout and other randomness", "a spec is a function of its inputs"),
     (
-        "recurrences of matrices, prefixes of several folds at once",
-        "`cumsum`, `cummax`, `cummin` and `cumprod` are prefixes of one fold; the delta rule and "
-        "a stabilised sum at every position cannot be said",
+        "prefixes of several folds at once, recurrences that are not affine or in chunks",
+        "`cumsum`, `cummax`, `cummin` and `cumprod` are prefixes of one fold; a stabilised sum at "
+        "every position cannot be said; `recur` takes one position after the other",
     ),
     ("sorting, medians, a k known at run time", "`top_k` keeps the k best, k written in the spec"),
     (

@@ -69,9 +69,12 @@ def package(name: str, version: str, least: str, below: str, use: str) -> Check:
     remedy = f"pip install '{wanted}'"
     if version == MISSING:
         return Check(what, MISSING, False, needed, remedy)
-    known = release(version) >= release(least) and (not below or release(version) < release(below))
-    said = version if known else f"{version}, which superopt was never run with"
-    return Check(what, said, known, needed, remedy)
+    if release(version) < release(least):
+        return Check(what, f"{version}, which is too old", False, needed, remedy)
+    if below and release(version) >= release(below):  # what works with it is tried below
+        said = f"{version}, newer than superopt was ever run with"
+        return Check(what, said, False, needed=False, remedy=remedy)
+    return Check(what, version, True, needed, remedy)
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -91,7 +94,7 @@ def abilities() -> Iterator[Check]:
         yield guarded(
             "execute it in Triton's interpreter",
             lambda: doctor_kernel.self_tested(file, device=False),
-            remedy="kernels cannot be checked here: see the message; is triton whole?",
+            remedy=_interpreter(version_of("triton"), version_of("numpy")),
         )
         yield guarded(
             "compile it ahead of time",
@@ -107,6 +110,16 @@ def abilities() -> Iterator[Check]:
         )
         yield from _on_gpu(file)
         yield from _flagtree(Path(folder))
+
+
+def _interpreter(triton: str, numpy: str) -> str:
+    """What to do if the interpreter does not work with these versions."""
+    if release(triton) < (3, 7) and release(numpy) >= (2, 4):
+        return (
+            f"the interpreter of triton {triton} takes arrays of one element for numbers, which "
+            f"numpy {numpy} refuses: pip install 'numpy<2.4' (or triton 3.7)"
+        )
+    return "kernels cannot be checked here: see the message; is triton whole?"
 
 
 def _write(folder: Path) -> str:

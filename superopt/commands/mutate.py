@@ -85,8 +85,8 @@ def run_mutate(target: str, count: int, seed: int) -> int:
 
 def _searched(target: str, seed: int, folder: Path) -> Iterator[tuple[str, Path | None]]:
     """Each spec of a file, and the kernel file of a short search for it."""
-    from superopt.commands.search import parse_budget
-    from superopt.commands.search import select
+    from superopt.commands.asked import parse_budget
+    from superopt.commands.asked import select
     from superopt.device import target as device_of
     from superopt.loading import load
     from superopt.pipeline import search_function

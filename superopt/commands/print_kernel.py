@@ -47,7 +47,9 @@ def run_print(kernel: Path, dialect: str, level: str, out: Path | None, jobs: in
     _check_place(out, kernel)
     progress = error_console()
     with progress.status("printing") as status:
-        done = reprint(kernel, claims, out, jobs, status.update)
+        # A log has no line that changes: there each step is a line.
+        tell = status.update if progress.is_terminal else progress.print
+        done = reprint(kernel, claims, out, jobs, tell)
     console = line_console()
     if done.file is None:
         console.print(f"FAILED: {claims.program.name} in {wanted}: {done.failed}")

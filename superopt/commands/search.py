@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -21,6 +20,7 @@ from superopt.commands.against import Rivals
 from superopt.commands.against import best_peer
 from superopt.commands.against import check_rivals
 from superopt.commands.against import with_peers
+from superopt.commands.asked import Asked
 from superopt.commands.console import line_console
 from superopt.device import Device
 from superopt.device import target as device_of
@@ -29,20 +29,20 @@ from superopt.errors import INTERRUPTED
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
-from superopt.loading import load
+from superopt.interrupts import Held
 from superopt.pipeline import search_function
 from superopt.report.directory import REPORT
 from superopt.report.directory import STORE
-from superopt.report.directory import check_directory
-from superopt.report.directory import check_parent
 from superopt.report.directory import discard
 from superopt.report.directory import earlier_run
 from superopt.report.directory import files_of
 from superopt.report.directory import publish
 from superopt.report.directory import start_work
+from superopt.report.hints import hint
 from superopt.report.live import Progress
 from superopt.report.markdown import report
 from superopt.report.record import write
+from superopt.report.summary import made_in
 from superopt.report.summary import why_none
 from superopt.run import CaseRun
 from superopt.run import Run
@@ -58,9 +58,9 @@ from superopt.verify.run.process import stem
 from superopt.verify.run.stem import Stem
 from superopt.versions import version_of
 
-DEFAULT_OUT = Path("runs")
 JOBS = 2  # compilers of a search that times nothing
 NO_GPU_WORDS = "no GPU"
+WRITING = "interrupted: what was found is being written; once more to give that up"
 REASONS = 3  # of a case without a kernel that are printed; the report has all
 
 
@@ -93,29 +93,25 @@ class Settings:
 
 
 def run_search(
-    target_file: str,
-    cases: tuple[str, ...],
+    asked: Asked,
     target: str,
-    budget: str,
     seed: int,
-    out: Path | None,
     jobs: int | None,
     quiet: bool,
     options: TimingOptions | None = None,
     finalists: int | None = None,
 ) -> int:
-    """Search every selected function and case; the largest exit code of the functions.
+    """Search every function and case that is asked for; the largest exit code of the functions.
 
     Raises:
         UserError: the input is wrong; then nothing was searched or written.
     """
-    device, limits = device_of(target), parse_budget(budget)
-    chosen = select(target_file, load(target_file), cases)
-    directories = directories_of([s for s, _ in chosen], out)
-    console = line_console()
     options = options or TimingOptions()
-    machine, why = _machine(options, device)
+    limits, chosen = asked.budget, asked.chosen
     rivals = _rivals(options, [s for s, _ in chosen])
+    device = device_of(target)
+    console = line_console()
+    machine, why = _machine(options, device)
     jobs = jobs or (JOBS if machine is None else cores())
     codes: list[int] = []
     began = time.monotonic()
@@ -126,7 +122,7 @@ def run_search(
             share = max(1e-3, left / (len(chosen) - number)) if settings.budget.seconds else 0.0
             now = replace(settings, budget=replace(settings.budget, seconds=share))
             try:
-                run = search_into(directories[number], spec, selected, now, progress)
+                run = search_into(asked.directories[number], spec, selected, now, progress)
             except UserError as error:  # the others are still searched
                 progress.error(f"error: {error}")
                 codes.append(BAD_INPUT)
@@ -175,22 +171,25 @@ def search_into(
                 settings.finalists,
                 settings.stem,
             )
+        if run.kernel is not None:
+            progress.say(f"{run.name}: {made_in(dict(run.seconds))}")
         if settings.machine and settings.rivals and not run.interrupted:
             progress.stage("timing the peers")
             try:
                 run = with_peers(run, spec, settings.rivals)
             except KeyboardInterrupt:  # the peers are not worth the search
                 run = replace(run, interrupted=True)
-        run = replace(run, substitutes=offers(spec, settings.seed))
-        (work / REPORT).write_text(report(run))
-        files = files_of(work)
-        write(run, head(spec), files)
-        if code_of(run) != INTERRUPTED or earlier_run(directory) is None:
-            publish(work, files)
+        with Held(WRITING, came=run.interrupted) as held:
+            run = replace(run, substitutes=offers(spec, settings.seed))
+            (work / REPORT).write_text(report(run))
+            files = files_of(work)
+            write(run, head(spec), files)
+            if code_of(run) != INTERRUPTED or earlier_run(directory) is None:
+                publish(work, files)
     finally:
         discard(work)
     kernel = directory / run.kernel.name if run.kernel else None
-    return replace(run, directory=directory, kernel=kernel)
+    return replace(run, directory=directory, kernel=kernel, interrupted=held.came)
 
 
 def _machine(options: TimingOptions, device: Device) -> tuple[Machine | None, str]:
@@ -227,58 +226,6 @@ def code_of(run: Run) -> int:
     return VERIFIED if run.verified else NONE_FOUND
 
 
-def parse_budget(text: str) -> Budget:
-    """``400`` candidates, or ``5m``, ``30s``, ``1h`` of time.
-
-    Raises:
-        UserError: neither.
-    """
-    found = re.fullmatch(r"([0-9]{1,12})([smh]?)", text.strip())
-    if not found or int(found[1]) == 0:
-        raise UserError(f"--budget {text!r}: a number of candidates (400), or a time (30s, 5m, 1h)")
-    number = int(found[1])
-    if not found[2]:
-        return Budget(candidates=number, text=text)
-    return Budget(seconds=number * {"s": 1, "m": 60, "h": 3600}[found[2]], text=text)
-
-
-def select(
-    target_file: str, specs: Sequence[Spec], names: tuple[str, ...]
-) -> list[tuple[Spec, tuple[Case, ...]]]:
-    """The specs, each with its cases of one of ``names`` (all if there are none).
-
-    Raises:
-        UserError: no spec has a case of such a name, or two specs share a name.
-    """
-    for name in names:
-        if not any(name == c.name for s in specs for c in s.cases):
-            have = ", ".join(dict.fromkeys(c.name for s in specs for c in s.cases))
-            raise UserError(f"{target_file}: no case named {name!r}; it has {have}")
-    for spec in specs:
-        last = max((s for s in specs if s.name == spec.name), key=lambda s: s.line)
-        if last is not spec:
-            raise UserError(f"two specs are named {spec.name!r}", last.where)
-    chosen = [(s, tuple(c for c in s.cases if not names or c.name in names)) for s in specs]
-    return [(s, c) for s, c in chosen if c]
-
-
-def directories_of(specs: Sequence[Spec], out: Path | None) -> list[Path]:
-    """Where each function's run goes: ``out`` itself if only one is searched, else below it.
-
-    Raises:
-        UserError: one of them cannot take a run.
-    """
-    if out is not None and len(specs) == 1:
-        check_directory(out)
-        return [out]
-    if out is not None:
-        check_parent(out)
-    found = [(out or DEFAULT_OUT) / s.name for s in specs]
-    for directory in found:
-        check_directory(directory)
-    return found
-
-
 def head(spec: Spec) -> dict[str, Any]:
     """What run.json says of the spec and of the tools."""
     return {
@@ -311,6 +258,16 @@ def conclude(console: Console, run: Run, why: str) -> None:
         console.print(f"  without a kernel of their own: {', '.join(without)}")
     if run.interrupted:
         console.print("  interrupted: the best until then")
+    _cases(console, run, why)
+    console.print(f"  report  {run.directory / REPORT}")
+    console.print(f"  next    python {run.kernel}        (self-test)")
+    console.print(f"          superopt verify {run.kernel}")
+    if why == NO_GPU_WORDS:
+        console.print(f"          superopt time {run.directory}        (on a machine with a GPU)")
+
+
+def _cases(console: Console, run: Run, why: str) -> None:
+    """What each case takes, where it was timed, and what may help those that take too long."""
     if why:
         console.print(f"  not timed: {why}; ranked by the model. bf16 on this GPU: not executed")
     else:
@@ -319,11 +276,9 @@ def conclude(console: Console, run: Run, why: str) -> None:
             for peer in run.timing.of(result.case.name).peers:
                 if peer.us is None:
                     console.print(f"    {peer.name} has no time: {peer.why}")
-    console.print(f"  report  {run.directory / REPORT}")
-    console.print(f"  next    python {run.kernel}        (self-test)")
-    console.print(f"          superopt verify {run.kernel}")
-    if why == NO_GPU_WORDS:
-        console.print(f"          superopt time {run.directory}        (on a machine with a GPU)")
+    for result in run.cases:
+        if text := hint(result, run.target):
+            console.print(f"  {result.case.name}: {text}")
 
 
 def _without(console: Console, run: Run) -> None:

@@ -27,10 +27,12 @@ from superopt.commands.named import SHOWN
 from superopt.commands.named import named
 from superopt.commands.named import with_named
 from superopt.device import target as device_of
+from superopt.errors import INTERRUPTED
 from superopt.errors import NONE_FOUND
 from superopt.errors import VERIFIED
 from superopt.errors import UserError
 from superopt.examine import Examiner
+from superopt.interrupts import Held
 from superopt.report.directory import FILE
 from superopt.report.directory import REPORT
 from superopt.report.directory import STORE
@@ -38,11 +40,13 @@ from superopt.report.directory import discard
 from superopt.report.directory import files_of
 from superopt.report.directory import publish
 from superopt.report.directory import start_work
+from superopt.report.hints import hint
 from superopt.report.live import Progress
 from superopt.report.markdown import report
 from superopt.report.record import read
 from superopt.report.record import write
 from superopt.report.restore import run_from
+from superopt.report.summary import made_in
 from superopt.report.tuning import in_a_line
 from superopt.report.tuning import print_tuning
 from superopt.run import CANDIDATES
@@ -64,6 +68,10 @@ from superopt.verify.run.compile_ahead import Compiler
 from superopt.verify.run.execute import Runner
 from superopt.verify.run.process import stem
 
+KEPT = (
+    "interrupted: the kernel file is being finished with what was measured; once more to give "
+    "that up (the same command goes on from what was measured)"
+)
 HEAD = ("spec", "versions")  # what run.json says of the spec and the tools of its search
 
 
@@ -84,7 +92,8 @@ def run_time(
     quiet: bool,
     candidates: tuple[str, ...] = (),
 ) -> int:
-    """0 if every chosen case of the run at ``path`` has a timed kernel, 1 if not.
+    """0 if every chosen case of the run at ``path`` has a timed kernel, 1 if not; if it was
+    interrupted, 0 if one has, 130 if none.
 
     ``candidates``: beginnings of the digests of those that are timed as well.
 
@@ -112,13 +121,20 @@ def run_time(
         return NONE_FOUND
     check_machine(run, chosen, machine)
     where = store or directory.absolute().parent / STORE
-    with (
-        Session(where, machine, device, trials, run.seed) as session,
-        Progress(console, quiet) as progress,
-    ):
-        done, tuned = time_into(run, record, chosen, session, jobs, progress, also)
+    try:
+        with (
+            Session(where, machine, device, trials, run.seed) as session,
+            Progress(console, quiet) as progress,
+        ):
+            done, tuned = time_into(run, record, chosen, session, jobs, progress, also)
+    except KeyboardInterrupt:
+        console.print(f"{run.name}: interrupted; {directory} is as it was")
+        console.print(f"  what was measured is in {where}: the same command goes on from there")
+        return INTERRUPTED
     conclude(console, done, tuned, session)
     timed = {t.case for t in tuned if t.winner is not None}
+    if session.interrupted:
+        return VERIFIED if timed else INTERRUPTED
     return VERIFIED if timed >= set(chosen) else NONE_FOUND
 
 
@@ -157,7 +173,9 @@ def time_into(
 ) -> tuple[Run, list[Tuned]]:
     """Tunes the cases ``chosen`` and writes the run anew; the run as it is now, and what was
     found out. If the file with the new winners fails its checks, the run stays as it was.
-    ``also``: by case, candidates that are verified first if they are not (``named``)."""
+    ``also``: by case, candidates that are verified first if they are not (``named``). An interrupt
+    ends the tuning; one while the file is made, or the first one, is held back until it is done. If
+    nothing has a time yet, or at the next one, ``KeyboardInterrupt`` is raised."""
     assert run.kernel is not None
     certificate = read_certificate(run.kernel)
     work = start_work(run.directory)
@@ -180,17 +198,24 @@ def time_into(
             program, names = canonical(certificate.program)
             examiner = Examiner(program, names, session.device, run.seed, scratch, runner, compiler)
             results, tuned = _tuned(run, chosen, also, session, examiner, progress)
-            done = _assembled(run, record, results, session, examiner, progress)
-        timing = timing_of(session.machine, tuned, run.timing)
-        done = replace(done, directory=work, timing=timing)
-        if done.kernel is None:
-            return replace(run, timing=timing), tuned
-        (work / REPORT).write_text(report(done))
-        files = files_of(work)
-        write(done, {key: record[key] for key in HEAD if key in record}, files)
-        publish(work, files)
+            if session.interrupted:
+                if not any(one.winner for one in tuned):
+                    raise KeyboardInterrupt
+                progress.say(KEPT)
+            timing = timing_of(session.machine, tuned, run.timing)
+            with Held(KEPT, came=session.interrupted) as held:
+                done = _assembled(run, record, results, held, examiner, progress)
+                done = replace(done, directory=work, timing=timing)
+                if done.kernel is not None:
+                    (work / REPORT).write_text(report(done))
+                    files = files_of(work)
+                    write(done, {key: record[key] for key in HEAD if key in record}, files)
+                    publish(work, files)
+            session.interrupted = held.came
     finally:
         discard(work)
+    if done.kernel is None:
+        return replace(run, timing=timing), tuned
     return replace(done, directory=run.directory, kernel=run.directory / done.kernel.name), tuned
 
 
@@ -210,10 +235,13 @@ def _tuned(
         if result.case.name not in chosen or session.interrupted:
             continue
         progress.case(run.name, result.case.name)
-        wanted = also.get(result.case.name, ())
-        if wanted:
+        if wanted := also.get(result.case.name, ()):
             progress.stage("verifying named candidates")
-            result = with_named(result, wanted, examiner)
+            try:
+                result = with_named(result, wanted, examiner)
+            except KeyboardInterrupt:
+                session.interrupted = True
+                continue
             for c in result.candidates:
                 if c.digest in wanted and not c.holds:
                     progress.say(f"candidate {c.digest[:SHOWN]} is not timed: {c.why}")
@@ -231,16 +259,16 @@ def _assembled(
     run: Run,
     record: dict[str, Any],
     results: Sequence[CaseRun],
-    session: Session,
+    held: Held,
     examiner: Examiner,
     progress: Progress,
 ) -> Run:
-    progress.stage("writing and checking the kernel file")
     source = Source(run.name, record["spec"].get("source", ""))
-    architectures = () if session.interrupted else ARCHITECTURES
     directory = examiner.directory.parent
-    watch = Stopwatch()
-    kernel, cases = assemble(source, results, examiner, directory, architectures, watch)
+    watch = Stopwatch(progress.stage)
+    with watch.of("assemble", "writing and checking the kernel file"):
+        kernel, cases = assemble(source, results, examiner, directory, ARCHITECTURES, watch, held)
+    progress.say(f"{run.name}: {made_in(watch.seconds)}")
     seconds = dict(run.seconds) | watch.seconds  # those of the file as it is now
     return replace(run, cases=tuple(cases), kernel=kernel, seconds=tuple(seconds.items()))
 
@@ -257,6 +285,9 @@ def conclude(console: Console, run: Run, tuned: Sequence[Tuned], session: Sessio
     for one in tuned:
         if one.winner is None:
             console.print(f"{run.name} / {one.case}: no timed kernel: {one.why}")
+    for result in run.cases:
+        if text := hint(result, run.target):
+            console.print(f"{run.name} / {result.case.name}: {text}")
     if session.bench.replaced:
         console.print(f"the device's process was replaced {session.bench.replaced} times")
     console.print(f"{run.name}: timed on {session.machine.gpu}; kernel {run.kernel}")

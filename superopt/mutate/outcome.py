@@ -13,9 +13,9 @@ from superopt.mutate import variants
 from superopt.mutate.variants import reached_by
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
+from superopt.verify.source.concurrent.fewest import read_planned
 from superopt.verify.source.concurrent.read import Planned
 from superopt.verify.source.concurrent.read import planned
-from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
@@ -130,8 +130,8 @@ class Subject:
             return
         if not self.asked:
             yield Unknown("no plan of the file asks for the functions with roles")
-        for configs, kinds in self.asked:
-            yield read_concurrent(*of, configs, self.index, self.seed, kinds=kinds).verdict
+        for plan in self.asked:
+            yield read_planned(*of, plan, self.index, self.seed).verdict
 
     def _order(self, text: KernelText) -> Seen | Refuted | Unknown:
         return read_order(text, self.program, self.graph, self.index, self.seed)

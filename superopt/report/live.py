@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
+import time
 from typing import Self
 
 from rich.console import Console
@@ -17,16 +19,22 @@ from superopt.run import Counts
 from superopt.run import Stage
 
 _REASONS = 6  # of rejection, on the terminal
+EVERY = 30.0  # seconds between two lines that say what is being done, where there is no terminal
 
 
 class Progress(Closing):
     """Shows what the search sees: seen, rejected by reason, verified, best, share of roofline.
 
-    It is told of changes by the pipeline and never asks anything back.
+    It is told of changes by the pipeline and never asks anything back. Where there is no terminal
+    a line says ``every`` so many seconds what is being done.
     """
 
-    def __init__(self, console: Console, quiet: bool = False) -> None:
+    def __init__(self, console: Console, quiet: bool = False, every: float = EVERY) -> None:
         self._console = console
+        self._every, self._began, self._ended = every, time.monotonic(), threading.Event()
+        self._saying: threading.Thread | None = None
+        if not console.is_terminal and not quiet:
+            self._saying = threading.Thread(target=self._say_at_times, daemon=True)
         self._live = (
             Live(console=console, refresh_per_second=8, transient=True)
             if console.is_terminal and not quiet
@@ -43,12 +51,24 @@ class Progress(Closing):
     def __enter__(self) -> Self:
         if self._live:
             self._live.start()
+        if self._saying:
+            self._saying.start()
         return super().__enter__()
 
     def close(self) -> None:
-        """Ends what moves on the terminal."""
+        """Ends what moves on the terminal, and what is said at times."""
         if self._live:
             self._live.stop()
+        self._ended.set()
+        if self._saying:
+            self._saying.join()
+
+    def _say_at_times(self) -> None:
+        while not self._ended.wait(self._every):
+            if self._stage:
+                spent = time.monotonic() - self._began
+                title = f"{self._title}: " if self._title else ""
+                self.say(f"{title}{self._stage} (after {spent:.0f} s)")
 
     def case(self, function: str, case: str) -> None:
         """A new case begins."""

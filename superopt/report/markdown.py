@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from superopt.report.evidence import summary
 from superopt.report.evidence import verdict_words
+from superopt.report.hints import hint
 from superopt.report.measured import cell
 from superopt.report.measured import configs_words
 from superopt.report.measured import measured
@@ -50,7 +51,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from evidence(run)
     yield from graphs(run)
     for result in run.cases:
-        yield from _case(result, run.timing.of(result.case.name))
+        yield from _case(result, run.timing.of(result.case.name), run.target)
         yield ""
     yield from others(run)
     if run.substitutes:
@@ -63,7 +64,7 @@ def _lines(run: Run) -> Iterator[str]:
         yield f"Seconds of the run: {', '.join(f'{n} {s:.1f}' for n, s in run.seconds)}."
 
 
-def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
+def _case(result: CaseRun, timing: Timing, target: str) -> Iterator[str]:
     case = result.case
     sizes = ", ".join(f"{a}={n}" for a, n in case.sizes.items())
     yield f"## Case {case.name} ({sizes}, {case.dtype}{', tf32' if case.tf32 else ''})"
@@ -78,6 +79,9 @@ def _case(result: CaseRun, timing: Timing) -> Iterator[str]:
         yield f"### Winner `{result.winner.digest[:12]}`: {winner_words(result, timing)}"
         yield ""
         yield f"Configs: {configs_words(result.winner.configs)}"
+        if text := hint(result, target):
+            yield ""
+            yield f"Far from what the device could do: {cell(text)}"
     yield ""
     yield from measured(result, timing)
     yield from _others(result)

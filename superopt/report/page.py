@@ -19,6 +19,7 @@ from superopt.report.evidence import verdict_words
 from superopt.report.evidence import without
 from superopt.report.figure import Shown
 from superopt.report.figure import shown
+from superopt.report.hints import hint
 from superopt.report.measured import winner_words
 from superopt.report.summary import best_so_far
 from superopt.report.summary import correlation
@@ -38,11 +39,12 @@ PEERS_SPEEDUP = "Ours against the peers"
 
 @dataclass(frozen=True)
 class Part:
-    """What the page shows of one case."""
+    """What the page shows of one case. ``hint``: if it is far below its roofline."""
 
     name: str
     sizes: str
     summary: str
+    hint: str
     funnel: Shown
     progress: Shown | None
     scatter: Shown | None
@@ -71,7 +73,7 @@ def page(run: Run) -> str:
             roof=_roof(run),
             peers_figure=_peers_figure(run),
             peers=tables.peers(run),
-            cases=[_part(c, run.timing.of(c.case.name)) for c in run.cases],
+            cases=[_part(c, run.timing.of(c.case.name), run.target) for c in run.cases],
             verdict=verdict_words(run),
             summary=summary(run),
             lists=tables.of_lists(sorted_out(c for c in found if c.won)),
@@ -135,7 +137,7 @@ def _peers_figure(run: Run) -> Shown | None:
     return shown(PEERS_SPEEDUP, caption, plots.speedups(rows))
 
 
-def _part(result: CaseRun, timing: Timing) -> Part:
+def _part(result: CaseRun, timing: Timing, target: str) -> Part:
     case = result.case
     sizes = ", ".join(f"{a} = {n}" for a, n in case.sizes.items())
     trials = _trials(result, timing)
@@ -144,6 +146,7 @@ def _part(result: CaseRun, timing: Timing) -> Part:
         case.name,
         f"{sizes}; {case.dtype}{', tf32' if case.tf32 else ''}",
         f"{winner_words(result, timing)}; {_sums(result)}",
+        hint(result, target),
         shown(
             f"Funnel of {case.name}",
             "Left: seen = duplicates + rejected + pruned + built. Right, if timed: every graph "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from superopt.report.correlation import spearman
@@ -12,6 +13,8 @@ from superopt.run import Stage
 from superopt.tune.record import STAGES
 from superopt.tune.timing import MeasuredTime
 from superopt.tune.timing import Timing
+
+STEP = "file: "  # begins the name of each step that makes a kernel file
 
 
 @dataclass(frozen=True)
@@ -115,3 +118,10 @@ def best_so_far(timing: Timing) -> list[tuple[float, float]]:
         if m.us is not None and (not found or m.us < found[-1][1]):
             found.append((m.seconds, m.us))
     return found
+
+
+def made_in(seconds: Mapping[str, float]) -> str:
+    """How long the kernel file took, by ``seconds`` of a run; some steps go on side by side."""
+    steps = {k.removeprefix(STEP): s for k, s in seconds.items() if k.startswith(STEP)}
+    each = ", ".join(f"{step} {s:.1f}" for step, s in steps.items())
+    return f"kernel file made and checked in {seconds['assemble']:.1f} s: {each}"

@@ -174,11 +174,12 @@ def compared(winner: Candidate) -> Table:
 
 
 def compiled(found: Sequence[tuple[str, Candidate]]) -> Table:
-    """What the compiler said of (name of a case, its winner)."""
+    """What the compiler said of (name of a case, its winner): of the launches of its Configs first,
+    then of those that other devices get, whose Configs are in the kernel file."""
     rows = tuple(
         (
             case,
-            configs_words(winner.configs),
+            configs_words(winner.configs) if number < len(winner.configs) else "of its own row",
             fact.target,
             fact.function,
             f"{fact.shared_bytes} B",
@@ -186,7 +187,7 @@ def compiled(found: Sequence[tuple[str, Candidate]]) -> Table:
             f"{fact.spill_bytes} B",
         )
         for case, winner in found
-        for fact in winner.facts
+        for number, fact in enumerate(winner.facts)
     )
     heads = ("case", "configs", "for", "function", "shared memory", "registers", "spills")
     return Table("Compiled", heads, rows, (4, 5, 6))

@@ -78,24 +78,36 @@ def model(
     tf32: bool = False,
 ) -> Estimate:
     """The estimate for ``graph`` with one Config for each of ``split.launches(graph)``."""
-    costs = []
+    found = priced(graph, configs, sizes, dtype, device, tf32)
+    times, costs = [times for times, _ in found], [cost for _, cost in found]
+    return total(graph, times, costs, operand(dtype, tf32), device)
+
+
+def priced(
+    graph: KernelGraph,
+    configs: Sequence[Config],
+    sizes: Mapping[str, int],
+    dtype: str,
+    device: Device,
+    tf32: bool = False,
+) -> list[tuple[dict[str, float], Cost]]:
+    """Of each launch: microseconds per resource and ``total`` (``launch_times``), and counts."""
+    found = []
     lengths = dict(sizes)
-    times = []
     rate = operand(dtype, tf32)
     for block, config in zip(launches(graph), configs, strict=True):
         lengths |= {a: config.parts for a, _ in block.places if a not in sizes}
         tiles = config.tiles
         if config.consumers:
-            tiles = whole(tiles, of_config(block, config, dtype).rows, config.consumers)
+            tiles = whole(tiles, of_config(block, config, dtype).rows, config.sharers)
         cost = launch_cost(block, replace(config, tiles=tiles), lengths, dtype)
-        times.append(launch_times(cost, config, rate, device))
-        costs.append(cost)
-    return total(graph, times, costs, operand(dtype, tf32), device)
+        found.append((launch_times(cost, config, rate, device), cost))
+    return found
 
 
 def launch_times(cost: Cost, config: Config, rate: str, device: Device) -> dict[str, float]:
     """Microseconds per resource, and ``total``, of one launch, with roles if ``config`` asks for
-    them; then ``cost`` has the counts at the tiles of all consumers (``overlapped.whole``).
+    them; then ``cost`` has the counts at the tiles of a program (``overlapped.whole``).
     ``rate``: as ``operand`` says it."""
     launch = Launch(cost, rate, device)
     if not config.consumers:

@@ -2,8 +2,8 @@
 
 The field reading and the order reading need the text of a graph alone, and hold whatever it is
 launched with; they need no solver. The concurrent reading is of the functions with roles that the
-file's plans ask for, with as many consumers and slots as they do. The symbolic reading is of a
-whole file, with the numbers of its plans.
+file's plans ask for, with as many consumers and slots as they do, and with as few slots as a plan
+of a caller may ask for. The symbolic reading is of a whole file, with the numbers of its plans.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Program
 from superopt.verify.questions import Question
+from superopt.verify.source.concurrent.fewest import read_planned
 from superopt.verify.source.concurrent.read import counted
 from superopt.verify.source.concurrent.read import planned
 from superopt.verify.source.concurrent.read import read_concurrent
@@ -30,6 +31,14 @@ from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
 from superopt.verify.source.order import Seen
 from superopt.verify.source.order import read_order
+from superopt.verify.tasks import Answer
+from superopt.verify.tasks import Does
+from superopt.verify.tasks import FileText
+from superopt.verify.tasks import OfGraph
+from superopt.verify.tasks import OfMemory
+from superopt.verify.tasks import OfRoles
+from superopt.verify.tasks import Task
+from superopt.verify.tasks import What
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
@@ -124,28 +133,26 @@ def judge_file(
     graphs: Sequence[KernelGraph],
     described: Collection[int] = (),
     seed: int = 0,
+    does: Does | None = None,
 ) -> FileReading:
     """The claims about every graph of a file, and about its memory with the file's plans.
 
-    ``described``: the graphs whose functions with descriptors are in the file. Without a solver
+    ``described``: the graphs whose functions with descriptors are in the file. ``does``: does the
+    readings, if they are not done here one after the other. Without a solver
     (a machine that only times need not have one) there are no claims about memory.
     """
+    file = FileText(source, program, tuple(graphs), frozenset(described), seed)
     text = read_text(source, program.name)
-    found = [
-        list(judge_text(text, program, graph, index, index in described, seed))
-        for index, graph in enumerate(graphs)
-    ]
-    for index, graph in enumerate(graphs):
-        for configs, kinds in planned(text, index):
-            reading = read_concurrent(text, program, graph, configs, index, seed, kinds=kinds)
-            found[index].append((f"{ROLES}, with {counted(configs, kinds)}", reading.verdict))
-    try:
-        import z3  # noqa: F401
-    except ImportError:
-        return FileReading(tuple(map(tuple, found)), solver=False)
-    from superopt.verify.source.symbolic.read import read_symbolic
-
-    memory = read_symbolic(source, program.name)
+    wanted: list[What] = [OfMemory()]  # which takes longest, where the file has many plans
+    for index in range(len(graphs)):
+        wanted.append(OfGraph(index))
+        wanted += [OfRoles(index, configs, kinds) for configs, kinds in planned(text, index)]
+    tasks = [Task(file, what) for what in wanted]
+    memory, *answers = map(answer, tasks) if does is None else does(tasks)
+    found: list[list[Claim]] = [[] for _ in graphs]
+    for task, said in zip(tasks[1:], answers, strict=True):
+        assert not isinstance(task.what, OfMemory)
+        found[task.what.graph] += said.claims
     for claim in memory.claims:
         for index in _graphs_of(claim[0], len(graphs)):
             if index >= len(graphs):  # nothing else has been read of it
@@ -153,8 +160,36 @@ def judge_file(
                 found[0] += [other] if other not in found[0] else []
             else:
                 found[index].append(claim)
+    return FileReading(tuple(map(tuple, found)), memory.questions, memory.solver)
+
+
+def answer(task: Task) -> Answer:
+    """What one reading of a file says."""
+    file = task.file
+    text = read_text(file.source, file.program.name)
+    match task.what:
+        case OfGraph(graph=index):
+            described = index in file.described
+            graph = file.graphs[index]
+            return Answer(judge_text(text, file.program, graph, index, described, file.seed))
+        case OfRoles(graph=index, configs=configs, kinds=kinds):
+            graph, plan = file.graphs[index], (configs, kinds)
+            read = read_planned(text, file.program, graph, plan, index, file.seed)
+            return Answer(((f"{ROLES}, with {counted(configs, kinds)}", read.verdict),))
+        case OfMemory():
+            return _of_memory(file)
+
+
+def _of_memory(file: FileText) -> Answer:
+    try:
+        import z3  # noqa: F401
+    except ImportError:
+        return Answer((), solver=False)
+    from superopt.verify.source.symbolic.read import read_symbolic
+
+    memory = read_symbolic(file.source, file.program.name)
     questions = tuple(Question(q.claim, q.smt2, q.answer) for q in memory.queries)
-    return FileReading(tuple(map(tuple, found)), questions)
+    return Answer(memory.claims, questions)
 
 
 def of_memory(claim: str) -> bool:

@@ -83,7 +83,7 @@ def test_a_kernel_without_certificate_or_spec(cli, tmp_path):
     assert said.code == 2
     assert "no certificate beside it; give --spec FILE:FUNCTION" in said.err
     said = cli("bench", tmp_path / "nothing.py")
-    assert "no such kernel file" in said.err
+    assert "no such run or kernel file" in said.err
 
 
 @pytest.fixture

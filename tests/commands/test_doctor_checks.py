@@ -24,14 +24,32 @@ def test_the_limits_are_those_of_the_package():
 
 
 @pytest.mark.parametrize(
-    ("version", "good"),
-    [("3.6.0", True), ("3.7.1+git1", True), ("3.5.1", False), ("3.8.0", False), ("4", False)],
+    ("version", "good", "needed", "said"),
+    [
+        ("3.6.0", True, True, ""),
+        ("3.7.1+git1", True, True, ""),
+        ("3.5.1", False, True, ", which is too old"),
+        ("3.8.0", False, False, ", newer than superopt was ever run with"),
+        ("4", False, False, ", newer than superopt was ever run with"),
+    ],
 )
-def test_a_version_is_compared_by_its_numbers(version, good):
+def test_a_version_is_compared_by_its_numbers(version, good, needed, said):
+    """With one that is too new, what is tried with a kernel decides."""
     found = checks.package("triton", version, "3.6", "3.8", "* the compiler")
-    assert (found.good, found.needed) == (good, True)
-    assert ("never run with" in found.found) is not good
+    assert (found.good, found.needed, found.found) == (good, needed, version + said)
     assert found.remedy == "pip install 'triton>=3.6,<3.8'"
+
+
+@pytest.mark.parametrize(
+    ("triton", "numpy", "remedy"),
+    [
+        ("3.6.0", "2.4.6", "which numpy 2.4.6 refuses: pip install 'numpy<2.4' (or triton 3.7)"),
+        ("3.6.0", "2.3.5", "is triton whole?"),
+        ("3.7.1", "2.4.6", "is triton whole?"),
+    ],
+)
+def test_an_interpreter_that_does_not_go_with_its_numpy(triton, numpy, remedy):
+    assert checks._interpreter(triton, numpy).endswith(remedy)
 
 
 def test_what_is_missing_has_a_remedy():

@@ -28,11 +28,13 @@ def test_the_files_become_those_of_the_run(cli, run, searched, monkeypatch):
         assert (claims.dialect, jobs) == (Dialect.FLAGTREE, 2)
         for path in (lambda k: k, *WHOLE):
             shutil.copy(path(kernel), path(out))
+        tell("executing")
         return Reprinted(out, told=("it was checked",))
 
     monkeypatch.setattr("superopt.commands.print_kernel.reprint", copied)
     said = cli("print", run, "--dialect", "flagtree")
     assert said.code == 0, said.out + said.err
+    assert said.err == "executing\n"  # a log has a line for each step
     kernel = run / "softmax_flagtree.py"
     assert f"verified kernel {kernel}\n  it was checked\n" in said.out
     names = {kernel.name, *(path(kernel).name for path in WHOLE)}

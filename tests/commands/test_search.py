@@ -1,36 +1,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from superopt.budget import Budget
+from superopt.commands.console import line_console
+from superopt.commands.search import NO_GPU_WORDS
 from superopt.commands.search import code_of
-from superopt.commands.search import parse_budget
-from superopt.errors import UserError
+from superopt.commands.search import conclude
+from superopt.report.restore import run_from
 from superopt.run import Run
 from tests.conftest import SEARCHED
 from tests.conftest import SOFTMAX
 from tests.conftest import superopt
-
-
-@pytest.mark.parametrize(
-    ("text", "budget"),
-    [
-        ("400", Budget(400, 0.0, "400")),
-        ("30s", Budget(400, 30.0, "30s")),
-        ("5m", Budget(400, 300.0, "5m")),
-        ("2h", Budget(400, 7200.0, "2h")),
-    ],
-)
-def test_budgets(text, budget):
-    assert parse_budget(text) == budget
-
-
-@pytest.mark.parametrize("text", ["", "0", "0s", "-1", "5d", "1.5m", "m", "9" * 30, "٣"])
-def test_what_is_no_budget(text):
-    with pytest.raises(UserError, match="--budget"):
-        parse_budget(text)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +101,14 @@ def test_an_interrupt_before_any_kernel_leaves_an_earlier_run_as_it_is(tmp_path,
     assert said.code == 130
     assert (tmp_path / "softmax.py").read_text() == "the kernel of an earlier run"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.json", "softmax.py"]
+
+
+def test_a_winner_far_below_its_roofline_gets_a_hint(searched, capsys):
+    run = run_from(searched.record, searched.directory)
+    conclude(line_console(), run, NO_GPU_WORDS)
+    assert "of the roofline" not in capsys.readouterr().out
+    first = run.cases[0]
+    winner = replace(first.winner, model_us=10 * first.winner.model_us, share=0.1)
+    slow = replace(run, cases=(replace(first, winner=winner), *run.cases[1:]))
+    conclude(line_console(), slow, NO_GPU_WORDS)
+    assert f"  {first.case.name}: 10% of the roofline (by the model: " in capsys.readouterr().out

@@ -4,7 +4,9 @@ the device's place, and the figures are invented (``tests.tune.interpreted_devic
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +14,7 @@ from functools import partial
 
 import pytest
 
+from superopt.again import execute_again
 from superopt.certificate import changed
 from superopt.certificate import read_certificate
 from superopt.commands.time import check_machine
@@ -109,9 +112,11 @@ def test_a_run_is_timed_and_written_anew(run, gpu, cli):
 
 
 def test_without_a_solver_new_tiles_have_no_proof_of_memory_and_that_is_said(
-    run, gpu, cli, monkeypatch
+    run, gpu, cli, monkeypatch, tmp_path
 ):
     monkeypatch.setitem(sys.modules, "z3", None)
+    (tmp_path / "z3.py").write_text("raise ImportError('there is none')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the processes that read
     said = cli("time", run, "--trials", "2", "--jobs", "2", "--quiet")
     assert said.code == 0, said.err
     kernel = run / "soft.py"
@@ -161,6 +166,52 @@ def test_an_interrupt_keeps_what_was_measured(run, gpu, cli, monkeypatch):
     assert said.code == 0
     assert "interrupted: the best until then" in said.out
     assert run_from(read(run / "run.json"), run).cases[0].winner.stage is Stage.TIMED
+
+
+def while_assembling(monkeypatch, count):
+    """So many requests to end come while the kernel file is executed."""
+
+    def execute(*arguments):
+        for _ in range(count):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return execute_again(*arguments)
+
+    monkeypatch.setattr("superopt.assemble.execute_again", execute)
+
+
+def test_a_request_to_end_while_the_file_is_made_is_held_back(run, gpu, cli, monkeypatch):
+    while_assembling(monkeypatch, 1)
+    said = cli("time", run, "--trials", "2", "--jobs", "2", "--quiet")
+    assert said.code == 0, said.err
+    assert "interrupted: the best until then" in said.out
+    assert run_from(read(run / "run.json"), run).cases[0].winner.stage is Stage.TIMED
+    assert changed(run / "soft.py") == []
+
+
+def test_the_second_one_leaves_the_run_as_it_was(run, gpu, cli, monkeypatch):
+    before = (run / "run.json").read_bytes()
+    while_assembling(monkeypatch, 2)
+    said = cli("time", run, "--trials", "2", "--jobs", "2", "--quiet")
+    assert said.code == 130, said.err
+    assert f"{run} is as it was" in said.out
+    assert f"what was measured is in {run.parent / 'timings.db'}" in said.out
+    assert (run / "run.json").read_bytes() == before
+    assert changed(run / "soft.py") == []
+    assert not list(run.parent.glob("*work*"))
+    with Store(run.parent / "timings.db") as store:
+        assert len(store.all()) >= 2
+
+
+def test_an_interrupt_before_anything_is_timed_leaves_the_run_as_it_was(run, gpu, cli, monkeypatch):
+    def stop(self):
+        raise KeyboardInterrupt
+
+    before = (run / "run.json").read_bytes()
+    monkeypatch.setattr(Tuning, "_explore", stop)
+    said = cli("time", run, "--trials", "2", "--jobs", "2", "--quiet")
+    assert said.code == 130
+    assert f"{run} is as it was" in said.out
+    assert (run / "run.json").read_bytes() == before
 
 
 def test_without_a_gpu_the_run_stays_as_it_is(run, cli):

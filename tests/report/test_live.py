@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from superopt.case import Case
@@ -39,6 +41,31 @@ def test_plain_lines_where_there_is_no_terminal():
     quiet = io.StringIO()
     told(Console(file=quiet, soft_wrap=True), quiet=True)
     assert quiet.getvalue() == ""
+
+
+def test_where_there_is_no_terminal_a_line_at_times_says_what_is_done():
+    out = io.StringIO()
+    with Progress(Console(file=out, soft_wrap=True), every=0.01) as progress:
+        time.sleep(0.05)
+        assert out.getvalue() == ""  # nothing is being done yet
+        progress.case("f", "big")
+        progress.stage("proving candidate 1 of 2 [in x]")
+        while not out.getvalue():
+            time.sleep(0.01)
+    said = out.getvalue()
+    assert said.splitlines()[0] == "f / big: proving candidate 1 of 2 [in x] (after 0 s)"
+    time.sleep(0.05)
+    assert out.getvalue() == said  # and no more after its end
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_nothing_is_said_at_times_if_that_is_not_wanted(terminal):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, soft_wrap=True)
+    with Progress(console, quiet=not terminal, every=0.01) as progress:
+        progress.stage("proving")
+        time.sleep(0.05)
+    assert "after" not in out.getvalue()
 
 
 def test_candidates_that_a_check_refused_are_said():

@@ -8,6 +8,7 @@ from superopt.report.correlation import spearman
 from superopt.report.summary import best_so_far
 from superopt.report.summary import correlation
 from superopt.report.summary import funnel
+from superopt.report.summary import made_in
 from superopt.report.summary import measured_share
 from superopt.report.summary import winning
 from superopt.tune.timing import Timing
@@ -59,3 +60,9 @@ def test_only_improvements_count():
     assert best_so_far(TIMING) == [(0.0, 290.0), (3.0, 262.0), (4.5, 251.0), (7.5, 250.0)]
     slower = replace(MEASURED[0], seconds=99.0)
     assert best_so_far(Timing(None, (slower, *MEASURED[3:4]))) == [(4.5, 251.0)]
+
+
+def test_how_long_the_kernel_file_took():
+    seconds = {"prove": 9.0, "file: read": 1.25, "file: execute": 3.0, "assemble": 3.5}
+    said = "kernel file made and checked in 3.5 s: read 1.2, execute 3.0"
+    assert made_in(seconds) == said

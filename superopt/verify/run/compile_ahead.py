@@ -12,17 +12,21 @@ from typing import cast
 from superopt.closing import Closing
 from superopt.source import Facts
 from superopt.source import LaunchSpec
+from superopt.verify.readings import answer
 from superopt.verify.run.process import Worker
 from superopt.verify.run.process import WorkerError
 from superopt.verify.run.stem import Stem
 from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import NotCompiled
 from superopt.verify.run.trial import ReadRequest
+from superopt.verify.tasks import Answer
+from superopt.verify.tasks import Task
 from superopt.verify.verdict import Verdict
 from superopt.verify.verdict import objection
 
 COMPILE_SECONDS = 120.0
 READ_SECONDS = 120.0
+FILE_SECONDS = 600.0  # a file may have many plans
 
 
 class Compiler(Closing):
@@ -82,6 +86,18 @@ class Compiler(Closing):
         """
         claim, verdict = cast("tuple[str, Verdict]", self._answer(request, READ_SECONDS))
         return claim, verdict
+
+    def readings(self, tasks: Sequence[Task]) -> tuple[Answer, ...]:
+        """The readings of a kernel file, side by side. One that does not end in time, or in order,
+        is done here: that says nothing of the file."""
+        with ThreadPoolExecutor(min(self.jobs, max(len(tasks), 1))) as threads:
+            return tuple(threads.map(self._reading, tasks))
+
+    def _reading(self, task: Task) -> Answer:
+        try:
+            return cast("Answer", self._answer(task, FILE_SECONDS))
+        except WorkerError:
+            return answer(task)
 
     def _one(self, request: CompileRequest) -> Facts | NotCompiled:
         try:

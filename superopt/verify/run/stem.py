@@ -208,6 +208,7 @@ def _become(request: Fork, streams: list[int]) -> None:
 def main() -> None:
     """Imports torch, then forks what is asked for."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # its parent ends it, and with it what it forked
     import torch
 
     torch.set_num_threads(1)

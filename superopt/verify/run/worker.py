@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import sys
 import threading
@@ -21,6 +22,7 @@ from typing import Any
 from superopt.verify.run.trial import CompileRequest
 from superopt.verify.run.trial import ReadRequest
 from superopt.verify.run.trial import RunRequest
+from superopt.verify.tasks import Task
 
 LENGTH = struct.Struct("<Q")  # the bytes of a message precede it
 
@@ -60,6 +62,10 @@ def answer(request: object) -> object:
             from superopt.verify.run.read_roles import read
 
             return read(request)
+        case Task():
+            from superopt.verify import readings
+
+            return readings.answer(request)
         case str():  # used to load the heavy modules before they are needed
             import torch
             import triton  # noqa: F401
@@ -80,6 +86,8 @@ def _end_with(parent: int) -> None:
 def serve(answer: Callable[[object], object]) -> None:
     """Answers requests until standard input ends."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    # A job's end is told to all of its processes; this one's parent ends it when it is done.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     warnings.simplefilter("ignore")  # overflows in interpreted arithmetic are values
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
