@@ -190,7 +190,7 @@ class Graph:
             tiles = config.tiles
             if config.consumers:
                 rows = of_config(prof.block, config, case["dtype"]).rows
-                tiles = overlapped.whole(tiles, rows, config.consumers)
+                tiles = overlapped.whole(tiles, rows, config.sharers)
             found.append((self._counters[key].cost(replace(config, tiles=tiles)), config))
         return tuple(found)
 

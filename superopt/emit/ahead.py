@@ -84,7 +84,7 @@ def _roles(roles: StructKernel, config: Config, sizes: Mapping[str, int], dtype:
         t.pointer: struct.described_type(t, struct.box_of(roles.kernel, t, tiles), dtype)
         for t in roles.kernel.described
     }
-    whole = tiles | {roles.rows: tiles[roles.rows] * roles.consumers}
+    whole = tiles | {a: n * roles.consumers for a, n in tiles.items() if a == roles.rows}
     spec = _spec(roles.kernel, config, sizes, dtype, False, False, described, whole)
     slots = tuple((name, config.stages) for name, _ in roles.slots)
     return replace(

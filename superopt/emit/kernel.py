@@ -100,10 +100,11 @@ class StructKernel:
 
     ``kernel``: the entry, with its text and that of the roles. ``slots``: the constexprs of rings
     with their capacity. ``rows``, ``consumers``: the grid axis that consumers split; a program has
-    ``consumers`` tiles of it. ``moving``: the tensors that come through rings. ``least``: with
-    fewer slots its roles would wait for ever. ``kind``: what tells it from others with as many
-    consumers (``Config.kind``). ``persistent``: its programs take several tiles, with so many slots
-    for what comes once a tile (0: a program for each tile), and ``each`` at most (0: all).
+    ``consumers`` tiles of it (empty: none is split, consumers take tiles in turn). ``moving``: the
+    tensors that come through rings. ``least``: with fewer slots its roles would wait for ever.
+    ``kind``: what tells it from others with as many consumers (``Config.kind``). ``persistent``:
+    its programs take several tiles, with so many slots for what comes once a tile (0: a program for
+    each tile), and ``each`` at most (0: all).
     """
 
     kernel: Kernel

@@ -84,17 +84,19 @@ class _Runner:
     ) -> None:
         """A launch that may have roles; they take descriptors of all that they can."""
         out, boxes, why = self.out, self.names.fresh("boxes"), self.names.fresh("why")
-        described = struct.boxes(kernel.roles[0], self.memory, tiles)
+        described = struct.boxes(kernel.roles, self.memory, tiles)
         out.line(f"{boxes} = ({', '.join(described)},)")
         fewest = ", ".join(f'({r.consumers}, "{r.kind}"): {r.least}' for r in kernel.roles)
-        out.line(f"{why} = _without_roles(launch, case, {{{fewest}}}, {boxes})")
+        self._programs(kernel, tiles, extents)  # those with roles are as many or fewer
+        out.line(f"{why} = _without_roles(launch, case, programs, {{{fewest}}}, {boxes})")
         out.line(f'TAKEN["{kernel.name}"] = {why}')
         for number, roles in enumerate(kernel.roles):
             word, made = "elif" if number else "if", self.names.fresh("shared")
             asked = f'launch.consumers == {roles.consumers} and launch.roles == "{roles.kind}"'
             with out.block(f"{word} not {why} and {asked}:"):
                 out.line(f"{made} = _shared_descriptors({boxes})")
-                whole = tiles | {roles.rows: f"{tiles[roles.rows]} * {roles.consumers}"}
+                split = {a: f"{tiles[a]} * {roles.consumers}" for a in tiles if a == roles.rows}
+                whole = tiles | split
                 self._programs(kernel, whole, extents)
                 memory = descriptor.numbered(roles.kernel, made, self.memory)
                 with out.block("if programs > 0:"):

@@ -87,6 +87,7 @@ def thread_boxes(roles: Roles) -> tuple[Box, ...]:
         )
     ]
     split = f"{graph.config.tile[graph.rows]} of {graph.rows} each"
+    split += ", whole tiles in turn" * graph.pingpong
     head = f"{graph.consumers} consumers: 4 warps, {split}, {consumer} registers a thread"
     for body in graph.bodies:
         inside.append(_box([head, f"a step of the walk of {body.axis}"], [*_steps(body)]))
@@ -110,7 +111,7 @@ def _box(head: list[str], body: list[str]) -> Box:
 
 def _summary(roles: Roles) -> str:
     graph = roles.graph
-    turns = ", in turns" * graph.ring
+    turns = ", in turns" * graph.ring + ", which take whole tiles in turn" * graph.pingpong
     loop = ", masked tiles in the same loop" * graph.joined
     loop += ", each program for several tiles" * graph.persistent
     (total, free), registers = roles.conversions, graph.registers

@@ -5,8 +5,10 @@ where they are alike (a norm of order ``APART``): its products; its special func
 ordinary instructions; and what a consumer does in turn for its share of the rows, each step of the
 walk costing a little beside (barriers, and the end of one thing before the next). A slot of a
 ring comes and is held, and there are only so many; and nothing covers the ends of a program, which
-a persistent one has once and others for each tile. Tiles that are dealt out beforehand may fall
-unevenly (``fullest``). The constants are fitted to the 626 Configs of
+a persistent one has once and others for each tile, nor what is computed behind a walk. If consumers
+take tiles in turn, walks follow each other, each with the work of one consumer alone, and the next
+ones cover what comes between them, as far as they are long enough. Tiles that are dealt out
+beforehand may fall unevenly (``fullest``). The constants are fitted to the 626 Configs of
 ``benchmarks/results/roles_2026-11-30_h200.json`` (``docs/decisions/0043-roles-in-the-search.md``).
 """
 
@@ -43,9 +45,9 @@ GROUP = 4  # warps of a consumer
 Tiles = tuple[tuple[str, int], ...]
 
 
-def whole(tiles: Tiles, rows: str, consumers: int) -> Tiles:
-    """The tiles of a program, which has those of all its consumers along ``rows``."""
-    return tuple((a, t * consumers if a == rows else t) for a, t in tiles)
+def whole(tiles: Tiles, rows: str, sharers: int) -> Tiles:
+    """The tiles of a program, of which each of ``sharers`` consumers has one along ``rows``."""
+    return tuple((a, t * sharers if a == rows else t) for a, t in tiles)
 
 
 def warps_of(config: Config) -> Config:
@@ -69,21 +71,43 @@ def price(
     if not cost.programs:
         return dict(plain)
     flop = sum(p.flop * (1 + COLUMNS / p.columns) for p in cost.products)
-    units = {
-        "matrix": 1e6 * flop / device.matrix_rate(rate) / (1 + COLUMNS / WIDE) / BUSY,
-        "special": 1e6 * cost.special / device.special,
-        "plain": 1e6 * ISSUED * (cost.plain + cost.special) / device.plain,
-    }
+    matrix = 1e6 * flop / device.matrix_rate(rate) / (1 + COLUMNS / WIDE) / BUSY
+    units = {"matrix": matrix, **_computed(cost.special, cost.plain, device)}
     steps = cost.steps / cost.longest  # of a mean tile
     share = cost.programs / device.sms
-    turn = IN_TURN * (units["matrix"] + units["plain"]) / config.consumers
-    parts = (*units.values(), turn + STEP_US * steps * share)
+    outside = _computed(*cost.outside, device)
+    walked = {k: us - outside.get(k, 0.0) for k, us in units.items()}
+    parts = (*walked.values(), _in_turn(cost, config, walked) + STEP_US * steps * share)
     each = sum(us**APART for us in parts) ** (1 / APART) / share
     each = max(each, _ring(cost, config, each, steps, device))
+    each = _with_ends(each, max(outside.values()) / share, config)
     chain = _rounds(cost, config, device) * each + _ends(cost, config, device)
     shares = (plain["dram"], plain["l2"], chain)
     total = sum(s**OVERLAP for s in shares) ** (1 / OVERLAP) + plain["launch"]
     return {**plain, **units, "chain": chain, "fill": 0.0, "total": total}
+
+
+def _computed(special: int, plain: int, device: Device) -> dict[str, float]:
+    """Microseconds of so many operations on all multiprocessors."""
+    issued = 1e6 * ISSUED * (plain + special) / device.plain
+    return {"special": 1e6 * special / device.special, "plain": issued}
+
+
+def _in_turn(cost: Cost, config: Config, walked: Mapping[str, float]) -> float:
+    """What a consumer does one after the other, in walks that run at the same time. If they follow
+    each other, no other consumer's product is under way meanwhile, but one's own may be, unless it
+    needs what is computed."""
+    if not config.pingpong:
+        return IN_TURN * (walked["matrix"] + walked["plain"]) / config.consumers
+    needed = any(p.computed for p in cost.products)
+    return IN_TURN * (walked["matrix"] + walked["plain"]) if needed else walked["plain"]
+
+
+def _with_ends(walk: float, behind: float, config: Config) -> float:
+    """The time of a tile whose ``walk`` and whose computations ``behind`` it take so long."""
+    if not config.pingpong:
+        return walk + behind
+    return max(walk, (walk + behind + GO_ON_US) / config.consumers)
 
 
 def _ring(cost: Cost, config: Config, each: float, steps: float, device: Device) -> float:
@@ -104,7 +128,8 @@ def _ends(cost: Cost, config: Config, device: Device) -> float:
     if not config.persistent:
         return tiles * BEGIN_US
     programs = tiles / config.each if config.each else 1
-    return programs * BEGIN_US + (tiles - programs) * GO_ON_US
+    between = 0.0 if config.pingpong else GO_ON_US  # or a part of a tile (``_with_ends``)
+    return programs * BEGIN_US + (tiles - programs) * between
 
 
 def _rounds(cost: Cost, config: Config, device: Device) -> float:

@@ -55,6 +55,7 @@ BARRIERS = 1024  # bytes
 RINGS = 2  # lengths of rings, for each choice of tiles and consumers
 WAYS = 8  # tiles, consumers and slots that are measured
 BEST = 2  # and of which the best are kept where nothing is
+IN_TURN = 2  # ways in which consumers take tiles in turn, beside those
 VARIED = 3  # of them, the best, are also tried with other kinds of roles
 UNEQUAL = 1.1  # times the mean: longest walk from which on it matters who has which tile
 EACH = 8  # tiles of a program, if the device deals programs out
@@ -99,23 +100,33 @@ def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list
     if _astray(probe, work.sizes, work.dtype):
         return []
     priced = sorted(_priced(work, tilings, probe), key=by_time)
-    there = (o for o in priced if has_thread_graph(work.run, o.configs[0], work.dtype))
-    found = list(islice(there, WAYS if varied else BEST))
+    found = _first(work, priced, False, WAYS if varied else BEST)
+    found += _first(work, priced, True, IN_TURN if varied else 1) if found else []
     made = [
         _repriced(work, option, config)
         for number, option in enumerate(found)
         for config in _kinds(work, probe, option, varied and number < VARIED)
-        if has_thread_graph(work.run, config, work.dtype)
+        if _is_there(work, config)
     ]
     return sorted(made, key=by_time)
 
 
+def _first(work: Workload, priced: list[Option], pingpong: bool, most: int) -> list[Option]:
+    """The first of ``priced`` in which consumers take tiles in turn, or else split them."""
+    there = (o for o in priced if o.configs[0].pingpong is pingpong)
+    return list(islice((o for o in there if _is_there(work, o.configs[0])), most))
+
+
+def _is_there(work: Workload, config: Config) -> bool:
+    return has_thread_graph(work.run, config, work.dtype)
+
+
 def distinct(options: Iterable[Option]) -> list[Option]:
     """The first few of ``options`` that differ in more than the kind of roles."""
-    found: dict[tuple[Tiles, int], Option] = {}
+    found: dict[object, Option] = {}
     for option in options:
         (config,) = option.configs
-        found.setdefault((config.tiles, config.consumers), option)
+        found.setdefault((config.tiles, config.consumers, config.pingpong), option)
     return list(found.values())[:BEST]
 
 
@@ -135,18 +146,31 @@ def _priced(work: Workload, tilings: Iterable[Tiles], probe: ThreadGraph) -> Ite
         if not _suits(tile, probe, work.sizes):
             continue
         registers, rows = _registers(probe, tile), work.sizes[probe.rows]
-        for consumers in range(1, CONSUMERS_MOST + 1):
-            idle = tile[probe.rows] * (consumers - 1) >= rows > 0
-            if idle or registers > consumer_registers(consumers):
+        costs: dict[int, Cost] = {}  # by the number of consumers that split a tile
+        for asked in _consumers(tiles):
+            idle = tile[probe.rows] * (asked.sharers - 1) >= rows > 0
+            if idle or registers > consumer_registers(asked.consumers):
                 continue
-            cost = counter.cost(Config(whole(tiles, probe.rows, consumers)))
+            if asked.sharers not in costs:
+                tiled = Config(whole(tiles, probe.rows, asked.sharers))
+                costs[asked.sharers] = counter.cost(tiled)
+            cost = costs[asked.sharers]
+            if asked.persistent and cost.programs < asked.consumers * work.device.sms:
+                continue
             found = (
-                _fitting(
-                    work, probe, Config(tiles, 1, 4, slots, consumers=consumers), cost, registers
-                )
+                _fitting(work, probe, replace(asked, stages=slots), cost, registers)
                 for slots in range(SLOTS_MOST, SLOTS_LEAST - 1, -1)
             )
-            yield from sorted(filter(None, found), key=by_time)[:RINGS]
+            rings = 1 if asked.pingpong else RINGS
+            yield from sorted(filter(None, found), key=by_time)[:rings]
+
+
+def _consumers(tiles: Tiles) -> Iterator[Config]:
+    """How many consumers there may be, which split a tile or, of a persistent program, take tiles
+    in turn: two, for a third one pays only where what is between walks takes longer than they."""
+    for consumers in range(1, CONSUMERS_MOST + 1):
+        yield Config(tiles, 1, 4, consumers=consumers)
+    yield Config(tiles, 1, 4, consumers=2, persistent=1, pingpong=True)
 
 
 def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]) -> bool:
@@ -160,7 +184,8 @@ def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]
 def _fitting(
     work: Workload, probe: ThreadGraph, config: Config, cost: Cost, registers: int
 ) -> Option | None:
-    """``config`` with its price; None if it does not fit, or products do not bind."""
+    """``config`` with its price; None if it does not fit, or products do not bind (where consumers
+    take tiles in turn, other ways must exist: ``role_options``)."""
     graph = _with_numbers(probe, config)
     shared = shared_bytes(graph, work.dtype) + BARRIERS
     if shared > work.device.shared_block or not cost.programs:
@@ -168,7 +193,8 @@ def _fitting(
     used = Footprint(shared, registers, registers)
     option = _repriced(work, Option(0.0, (), (), (cost,), (used,)), config)
     (times,) = option.times
-    return None if times["matrix"] < max(times["dram"], times["l2"]) else option
+    binds = times["matrix"] >= max(times["dram"], times["l2"])
+    return option if binds or config.pingpong else None  # which reads more, but from the L2
 
 
 def _repriced(work: Workload, option: Option, config: Config) -> Option:
@@ -181,7 +207,9 @@ def _with_numbers(probe: ThreadGraph, config: Config) -> ThreadGraph:
     """``probe`` with the tiles, consumers and slots of ``config``."""
     kept = max(1, config.persistent)
     pipes = tuple(replace(p, capacity=config.stages if p.walk else kept) for p in probe.pipes)
-    return replace(probe, config=config, consumers=config.consumers, pipes=pipes)
+    return replace(
+        probe, config=config, consumers=config.consumers, pipes=pipes, pingpong=config.pingpong
+    )
 
 
 def _kinds(work: Workload, probe: ThreadGraph, option: Option, varied: bool) -> Iterator[Config]:
@@ -189,14 +217,14 @@ def _kinds(work: Workload, probe: ThreadGraph, option: Option, varied: bool) -> 
     programs for several tiles each or not, tiles in groups or not."""
     (config,), (cost,), run = option.configs, option.costs, work.run
     parts = varied and any(walk.clear for walk in run.walks)
-    several = [(0, 0, 1)]
+    several = [] if config.pingpong else [(0, 0, 1)]
     if cost.programs > work.device.sms:
         kept = _kept(work, probe, config)
         several.append((kept, 0, 1))
         if varied and cost.longest > UNEQUAL and neighbours(run):
             several.append((kept, EACH, GROUP))
     for joined in (False, True) if parts else (False,):
-        for ring in (False, True) if varied and config.consumers > 1 else (False,):
+        for ring in (False, True) if varied and config.sharers > 1 else (False,):
             for persistent, each, group in several:
                 kind = replace(config, joined=joined, ring=ring, group=group)
                 kind = replace(kind, persistent=persistent, each=each)

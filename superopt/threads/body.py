@@ -24,6 +24,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
@@ -103,6 +104,8 @@ class _Builder:
         """Adds what gives ``carry`` its new value."""
         if carry.listed is not None:
             raise NotEmittable(f"the list of the best {carry.name!r} has no instruction")
+        if carry.stepwise:
+            raise NotEmittable(f"the steps of the recurrence {carry.name!r} have no instruction")
         product = self.products.of(fold)
         alone = product is not None and self.counts[fold] == 1
         if product is None or not alone:
@@ -129,7 +132,7 @@ class _Builder:
 
     def node(self, node: Node) -> None:
         """Adds ``node`` if it is an instruction of its own."""
-        if isinstance(node, Scan | Best):
+        if isinstance(node, Scan | Best | Recur):
             raise NotEmittable(f"{type(node).__name__} has no instruction")
         if (product := self.products.of(node)) is not None:
             self.operands(product)

@@ -109,10 +109,11 @@ def of_config(block: BlockGraph, config: Config, dtype: str) -> ThreadGraph:
         (body,) = graph.bodies
         schedule = scheduled(config.schedule, body.axis, body.instrs, graph.pipes)
         graph = replace(graph, bodies=(replace(body, schedule=schedule),))
-    graph = replace(graph, ring=config.ring, joined=config.joined)
+    graph = replace(graph, ring=config.ring, joined=config.joined, pingpong=config.pingpong)
     if config.persistent:
         graph = _persistent(graph, config.persistent)
-    if (config.ring or config.schedule or config.persistent) and (problems := check(graph)):
+    asked = config.ring or config.schedule or config.persistent or config.pingpong
+    if asked and (problems := check(graph)):
         raise NotEmittable(problems[0])
     return graph
 
@@ -149,6 +150,7 @@ def shared_bytes(graph: ThreadGraph, dtype: str) -> int:
     for store in copied_out(graph.block, products):
         axis = parted(graph.block, store)
         tile = _tile_bytes(graph, store.order, store.dtype or dtype)
+        tile *= graph.consumers if graph.pingpong else 1
         found.append(tile // parts(graph.config.tile[axis]) if axis else tile)
     return sum(found)
 
@@ -167,7 +169,7 @@ def copied_out(block: BlockGraph, products: Products) -> tuple[Store, ...]:
 def _tile_bytes(graph: ThreadGraph, order: Iterable[str], dtype: str) -> int:
     tiles = graph.config.tile
     positions = prod(tiles.get(a, 1) for a in order)
-    return positions * BYTES[dtype] * (graph.consumers if graph.rows in order else 1)
+    return positions * BYTES[dtype] * (graph.consumers if graph.split in order else 1)
 
 
 def _rows(block: BlockGraph, instrs: tuple[Instr, ...], products: Products, config: Config) -> str:

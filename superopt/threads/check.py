@@ -31,6 +31,11 @@ from superopt.ugraph.threads import ThreadGraph
 
 def check(graph: ThreadGraph) -> list[str]:
     """Everything that is wrong with the schedules of ``graph``, one line each."""
+    if graph.pingpong and (graph.ring or graph.consumers < 2 or not graph.persistent):
+        return [
+            "consumers take tiles in turn only if there are several, of a program that takes "
+            "several tiles, and they take no turns in a step as well"
+        ]
     consumers = graph.consumers if graph.ring else 1
     return [
         problem

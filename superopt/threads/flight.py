@@ -127,6 +127,19 @@ def _when(event: Event) -> tuple[int, int]:
 Key = tuple[str, int, int]  # kind and number of a pass, place among the events
 
 
+def last_taken(body: Body, pipes: Iterable[Pipe]) -> Key:
+    """Where a walk is through with what others wait for: behind it, no product is issued and no
+    tile of ``pipes`` is awaited."""
+    first = {begin for begin, _ in reading(body, pipes).values()}
+    listed = events(body)
+    taking = {*issuing(body, listed), *first}
+    for one in reversed(passes(body.schedule.stages)):
+        for place, event in reversed([*enumerate(listed)]):
+            if event in taking and event.place.stage in one.stages:
+                return one.kind, one.number, place
+    return "loop", 0, 0
+
+
 def outstanding(body: Body) -> dict[Key, int]:
     """How many products may still be in flight behind each wait, wherever it is printed.
 

@@ -28,6 +28,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -62,6 +63,9 @@ def needed(program: Program) -> dict[Node, Condition]:
                 ask(arg, both(here, positional(live.differs(arg, fn.unit))))
             case Scan(fn=fn, arg=arg):  # an early position may be needed for a late one
                 ask(arg, positional(live.differs(arg, fn.unit)))
+            case Recur(args=args):  # and a step may need what says that it adds nothing
+                for arg in args:
+                    ask(arg, True)
             case Map(args=args):
                 for arg in args:
                     ask(arg, here)

@@ -339,12 +339,12 @@ def outcome_of(reply: Reply, facts: tuple[Facts, ...]) -> Outcome:
 
 def _with_roles(points: Sequence[Point]) -> list[Launches]:
     """The launches with roles that are about as good as any, by the model; first the best of each
-    choice of tiles and consumers, for about these the model errs most."""
+    choice of tiles and of what consumers do with them, for about these the model errs most."""
     best = min((p.model_us for p in points), default=0.0)
     near = [p.launches for p in points if has_roles(p.launches) and p.model_us <= HOPEFUL * best]
     firsts: dict[object, Launches] = {}
     for launches in near:
-        firsts.setdefault(tuple((c.tiles, c.consumers) for c in launches), launches)
+        firsts.setdefault(tuple((c.tiles, c.consumers, c.pingpong) for c in launches), launches)
     chosen = list(firsts.values())
     return [*chosen, *(launches for launches in near if launches not in chosen)]
 

@@ -170,6 +170,7 @@ class _Count:
 
     def cost(self) -> Cost:
         special = plain = wasted = 0
+        outside = [0, 0]
         volume, bytes_of = self.volume, self.of.bytes_of
         reads: list[Read] = []
         products: list[Product] = []
@@ -196,6 +197,9 @@ class _Count:
                     work = volume[step.work] * (self.masked(region) if step.masks else times)
                     plain += step.plain * work
                     special += step.special * work
+                    if region.walk is None:
+                        outside[0] += step.special * work
+                        outside[1] += step.plain * work
         fixed, stage = self._shared()
         regions = zip(self.of.profile.regions, self.of.peaks, strict=True)
         return Cost(
@@ -218,6 +222,7 @@ class _Count:
             shared_fixed=fixed,
             shared_stage=stage,
             grouped=self.of.grouped,
+            outside=(outside[0], outside[1]),
         )
 
     def _read(self, step: Step, region: Region) -> Read:

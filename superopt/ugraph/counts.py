@@ -75,6 +75,7 @@ class Cost:
     in a program. ``shared_fixed``, ``shared_stage``: bytes of shared memory that a program
     needs in any case and once more for each stage (walks without a product have no stages).
     ``grouped``: the grid axes, if any, whose programs ``Config.group`` numbers in groups.
+    ``outside``: of ``special`` and ``plain``, what is computed outside of walks.
     """
 
     grid: tuple[tuple[str, int], ...]
@@ -92,6 +93,7 @@ class Cost:
     shared_fixed: int
     shared_stage: int
     grouped: tuple[str, ...] = ()
+    outside: tuple[int, int] = (0, 0)
 
     @cached_property
     def programs(self) -> int:

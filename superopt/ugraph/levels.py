@@ -11,7 +11,7 @@ end, with that tile's positions; then every carry is updated, in list order, by
 ``Carry.update``; then the walk's stores are written for that tile. After the last walk the
 block's own stores are written.
 A scan along the walked axis goes on, in each tile, from the old state of the carry that folds
-its term (``scans.py``).
+its term (``scans.py``), and so does a recurrence from that of the carry whose term it is.
 (Tiles of ``Grid`` axes never change a value, except through limits of walks.)
 """
 
@@ -41,7 +41,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Loop:
-    """Walked in order, tile by tile, by every program."""
+    """Walked in order, tile by tile, by every program; ``tiled=False``: position by position, and
+    the axis has no tile dimension in the program."""
+
+    tiled: bool = True
 
 
 @dataclass(frozen=True)
@@ -250,6 +253,7 @@ class KernelGraph:
 
 
 PERSISTENT = "persistent"  # in a kind, before the number
+PINGPONG = "pingpong"  # in a kind
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,7 @@ class Config:
     """Numbers that bind one launch; outside a graph's digest, constexpr in printed text.
 
     ``tiles``: positions per tile (a power of two) of every axis that is a tile dimension:
-    tiled ``Grid`` (joint positions, where others are packed into it), ``Loop``, ``Split``,
+    tiled ``Grid`` (joint positions, where others are packed into it) or ``Loop``, ``Split``,
     ``Whole``. ``parts``: programs along a ``Split`` axis.
     ``descriptors``: tiles of matrix operands come through tensor descriptors, not pointers, where
     there are such tiles (``described.py``). ``group``: programs of two tiled grid axes that are
@@ -272,6 +276,7 @@ class Config:
     ``persistent``: each program takes several tiles of the grid, one after the other, with so many
     slots for what is copied once a tile; 0: a program for each tile. ``each``: so many tiles at
     most, and the device deals the programs out; 0: as many programs as multiprocessors take all.
+    ``pingpong``: consumers take the tiles of a persistent program in turn, and none splits one.
     """
 
     tiles: tuple[tuple[str, int], ...]
@@ -287,19 +292,30 @@ class Config:
     schedule: str = ""
     persistent: int = 0
     each: int = 0
+    pingpong: bool = False
 
     @property
     def kind(self) -> str:
         """What tells kernels with roles of as many consumers apart, as part of a name."""
         when = f"s{sha256(self.schedule.encode()).hexdigest()[:6]}" * bool(self.schedule)
         more = f"{PERSISTENT}{self.persistent}" * bool(self.persistent)
-        more += f"_each{self.each}" * bool(self.each)
+        more += f"_each{self.each}" * bool(self.each) + f"_{PINGPONG}" * self.pingpong
         return "_".join(filter(None, ["ring" * self.ring, "joined" * self.joined, more, when]))
 
     @property
     def tile(self) -> dict[str, int]:
         """Tile by axis."""
         return dict(self.tiles)
+
+    @property
+    def sharers(self) -> int:
+        """How many consumers split the rows of one tile of the grid (1 without roles)."""
+        return 1 if self.pingpong else max(1, self.consumers)
+
+
+def pingpong_of(kind: str) -> bool:
+    """``Config.pingpong`` of the Configs of this ``kind``."""
+    return PINGPONG in kind.split("_")
 
 
 def persistent_of(kind: str) -> int:

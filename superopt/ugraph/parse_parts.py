@@ -32,6 +32,8 @@ def read_place(line: Line) -> Place:
         line.fail(f"unknown place {word!r}; known: {', '.join((*_PLACES, 'Pack'))}")
     if word == "Grid" and line.accept("untiled"):
         return Grid(tiled=False)
+    if word == "Loop" and line.accept("untiled"):
+        return Loop(tiled=False)
     return _PLACES[word]
 
 
@@ -58,7 +60,9 @@ def read_config(line: Line) -> Config:
     ring, joined = line.accept("ring"), line.accept("joined")
     persistent = line.integer() if line.accept("persistent", "=") else 0
     each = line.integer() if line.accept("each", "=") else 0
+    pingpong = line.accept("pingpong")
     schedule = line.name() if line.accept("schedule", "=") else ""
     line.end()
-    how = (descriptors, group, dependent, consumers, ring, joined, schedule, persistent, each)
+    roles = (consumers, ring, joined, schedule, persistent, each, pingpong)
+    how = (descriptors, group, dependent, *roles)
     return Config(tuple(tiles), parts, warps, stages, *how)

@@ -1,12 +1,12 @@
 """The third level: which instructions the warps of one program execute, and when.
 
 A ``ThreadGraph`` says how one kernel (a ``BlockGraph`` with its ``Config``) runs on one
-multiprocessor. A **producer** warp copies tiles into shared memory, in order. Several
-**consumers** (warpgroups) execute the same instructions on different rows: they split the tile of
-one grid axis. Every tile that crosses from the producer to the consumers goes through a ``Pipe``,
-a ring of slots. The body of a walk is a list of instructions (``Instr``), and a ``Schedule`` says
-when each is issued: its stage (how many steps of the loop after the first instruction of the same
-iteration) and its order within a step.
+multiprocessor. A **producer** warp copies tiles into shared memory, in order. Several **consumers**
+(warpgroups) execute the same instructions on different rows: they split the tile of one grid axis,
+or take tiles in turn. Every tile that crosses from the producer to the consumers goes through a
+``Pipe``, a ring of slots. The body of a walk is a list of instructions (``Instr``), and a
+``Schedule`` says when each is issued: its stage (how many steps of the loop after the first
+instruction of the same iteration) and its order within a step.
 
 Meaning: that of the block graph. Nothing here changes a value; a schedule only decides what is
 in flight at the same time. What follows from the rest is derived where it is needed and not kept:
@@ -207,7 +207,9 @@ class ThreadGraph:
     (an ordering token goes around). ``joined``: a walk with a clear part is one loop, which asks of
     every tile whether it is clear, and so takes tiles in the order of positions. ``persistent``: a
     program takes several tiles of the grid; rings go on from one to the next, so that the producer
-    is ahead of the consumers at borders, too.
+    is ahead of the consumers at borders, too. ``pingpong``: consumers take the tiles of a
+    persistent program in turn, each as a whole, so that one stores while another multiplies; walks
+    follow each other (an ordering token goes around), so rings are filled and read in order.
     """
 
     block: BlockGraph
@@ -220,6 +222,12 @@ class ThreadGraph:
     ring: bool = False
     joined: bool = False
     persistent: bool = False
+    pingpong: bool = False
+
+    @property
+    def split(self) -> str:
+        """The axis whose tile the consumers split; empty if they take tiles in turn."""
+        return "" if self.pingpong else self.rows
 
     @property
     def by_tensor(self) -> dict[Input, Pipe]:

@@ -37,7 +37,7 @@ from superopt.ugraph.threads import Schedule
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.threads import Use
 
-FLAGS = ("ring", "joined", "persistent")
+FLAGS = ("ring", "joined", "persistent", "pingpong")
 
 
 def show_threads(graph: ThreadGraph) -> str:

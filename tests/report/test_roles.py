@@ -41,6 +41,13 @@ def test_a_launch_with_roles_shows_its_pipes_and_its_steps_in_order():
     assert len(steps) == len(set(steps)) > 10
 
 
+def test_that_consumers_take_tiles_in_turn_is_said():
+    alone = replace(ROLES, ring=False, persistent=2, pingpong=True)
+    first, *_ = told(winner(alone), CASE, "h200")
+    assert "2 consumers of 64 m, which take whole tiles in turn, masked tiles" in first
+    assert "each program for several tiles" in first
+
+
 def test_a_launch_without_roles_says_why():
     plain = replace(ROLES, consumers=0)
     assert list(told(winner(plain), CASE, "a100")) == [

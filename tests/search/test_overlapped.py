@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from superopt.rewrite.fuse import fuse
+from superopt.rewrite.fuse import groupings
 from superopt.search.model import Launch
+from superopt.search.model import model
 from superopt.search.overlapped import alone
 from superopt.search.overlapped import fullest
 from superopt.search.overlapped import price
@@ -16,6 +20,15 @@ from superopt.search.overlapped import warps_of
 from superopt.search.overlapped import whole
 from superopt.ugraph.cost import launch_cost
 from superopt.ugraph.levels import Config
+from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
+from superopt.ugraph.levels import Store
+from superopt.ugraph.levels import Turn
+from superopt.ugraph.node import Const
+from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
+from superopt.ugraph.scalar import Fn
 from tests import samples
 from tests.search.forms import H200
 from tests.search.forms import PREFILL
@@ -27,7 +40,7 @@ SIZES = {**PREFILL, "d": 128, "e": 128}
 
 def priced(config, sizes=SIZES):
     (block,) = samples.online_attention().kernels
-    tiles = whole(config.tiles, "m", config.consumers)
+    tiles = whole(config.tiles, "m", config.sharers)
     cost = launch_cost(block, replace(config, tiles=tiles), sizes, "bf16")
     plain = Launch(cost, "bf16", H200).times(warps_of(config), alone(H200))
     return price(plain, cost, config, "bf16", H200)
@@ -55,6 +68,37 @@ def test_steps_are_not_free_and_slots_are_held():
     narrow = replace(TWO, tiles=(("m", 64), ("d", 128), ("n", 64), ("e", 128)), stages=4)
     assert priced(narrow)["total"] > 1.05 * priced(TWO)["total"]
     assert priced(replace(narrow, stages=2))["total"] >= priced(narrow)["total"]
+
+
+def linear(config, behind):
+    """Of a product of 4,096 squared, with so many operations on each result."""
+    value = samples.total("k", samples.mul(Input("x", ("m", "k")), Input("w", ("k", "n"))))
+    for _ in range(behind):
+        value = Map(Fn.ADD, (value, Const(Fraction(1))))
+    places = (("m", Grid()), ("k", Loop()), ("n", Grid()))
+    store, order = Store("out", ("m", "n"), None, value), (Turn("m"), Turn("n"))
+    block = fuse((store,), places, order, groupings((store,), ("k",))[0])
+    sizes = dict.fromkeys("mkn", 4096)
+    return model(KernelGraph("f", (), ("out",), (block,)), (config,), sizes, "bf16", H200).us
+
+
+def test_what_comes_behind_a_walk_is_covered_by_the_next_one_if_consumers_take_tiles_in_turn():
+    tiles = (("m", 128), ("k", 64), ("n", 128))
+    turn = Config(tiles, 1, 4, 5, consumers=2, persistent=1, pingpong=True)
+    split = replace(turn, tiles=(("m", 64), ("k", 64), ("n", 256)), stages=4, pingpong=False)
+    assert linear(split, 20) > linear(split, 0) + 10
+    assert linear(turn, 20) < linear(turn, 0) + 1
+    # Their tiles are smaller, so that more is read.
+    assert linear(turn, 0) > linear(split, 0)
+    assert linear(turn, 40) < linear(split, 40)
+    # What takes longer than a walk is not covered.
+    assert linear(turn, 400) > 1.5 * linear(turn, 0)
+    assert linear(replace(turn, stages=2), 0) > linear(turn, 0)
+
+
+def test_walks_that_compute_what_they_multiply_gain_nothing_one_after_the_other():
+    several = replace(TWO, persistent=2)
+    assert priced(replace(several, pingpong=True))["total"] > priced(several)["total"]
 
 
 def dealt(tiles, row, longest, sms):

@@ -16,11 +16,14 @@ from superopt.search.model import model
 from superopt.search.roles import why_none
 from superopt.search.schedules import further_schedules
 from superopt.threads.build import of_config
+from superopt.threads.schedule.costs import rates_of
+from superopt.threads.schedule.problem import problem_of
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.parse import parse_as
 from tests import samples
+from tests.emit.struct.test_parts import GRAPH
 from tests.search.forms import H200
 from tests.search.forms import PREFILL
 
@@ -134,6 +137,35 @@ def test_programs_of_several_tiles_are_offered_where_there_are_more_tiles_than_m
     assert before.us - found[0].us > 10
     few = {**WIDE, "b": 1, "h": 2}
     assert {o.configs[0].persistent for o in roles(samples.online_attention(), few)} == {0}
+
+
+def test_tiles_in_turn_are_offered_with_the_tiles_of_one_consumer():
+    sizes = dict.fromkeys("mkn", 4096)
+    found = roles(GRAPH, sizes)
+    turns = [o.configs[0] for o in found if o.configs[0].pingpong]
+    assert {(c.tile["m"], c.tile["n"]) for c in turns} == {(128, 128), (64, 256)}
+    assert {c.stages for c in turns if c.tile["m"] == 128} == {5}
+    assert all(c.consumers == 2 and c.persistent and not c.ring for c in turns)
+    assert {c.group for c in turns} == {1, 8}
+    for option in found:
+        said = model(GRAPH, option.configs, sizes, "bf16", H200).us
+        assert said == pytest.approx(option.us, rel=1e-9)
+    # Not where each multiprocessor has only one or two tiles.
+    few = roles(GRAPH, {**sizes, "m": 256})
+    assert few
+    assert not any(o.configs[0].pingpong for o in few)
+
+
+def test_further_schedules_of_tiles_in_turn_are_those_of_one_consumer():
+    (block,) = samples.online_attention().kernels
+    chosen = next(
+        o.configs[0] for o in roles(samples.online_attention(), WIDE) if o.configs[0].pingpong
+    )
+    for one in further_schedules(block, chosen, "bf16", H200, 1):
+        assert one.pingpong
+        of_config(block, one, "bf16")
+    graph = of_config(block, chosen, "bf16")
+    assert problem_of(graph, graph.bodies[0], "bf16", rates_of(H200)).consumers == 1
 
 
 def test_further_schedules_are_legal_and_differ():

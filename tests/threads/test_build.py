@@ -8,10 +8,12 @@ import pytest
 
 from superopt.errors import NotEmittable
 from superopt.threads.build import build
+from superopt.threads.build import has_thread_graph
 from superopt.threads.build import of_config
 from superopt.threads.build import shared_bytes
 from superopt.threads.check import check
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.levels import pingpong_of
 from superopt.ugraph.parse import parse_as
 from tests.threads.cases import ALL
 from tests.threads.cases import MATMUL
@@ -60,6 +62,19 @@ def test_a_program_of_several_tiles_has_slots_for_what_comes_once_a_tile():
     once = of_config(block("plain"), replace(chosen, persistent=1), "bf16")
     tile = 64 * 64 * 2
     assert shared_bytes(graph, "bf16") == shared_bytes(once, "bf16") + 2 * tile
+
+
+def test_consumers_that_take_tiles_in_turn_split_none():
+    chosen = replace(config(block("plain")), stages=3, consumers=2, persistent=1, pingpong=True)
+    graph = of_config(block("plain"), chosen, "bf16")
+    assert (graph.split, graph.rows, chosen.sharers) == ("", "m", 1)
+    tile = 64 * 64 * 2
+    assert shared_bytes(graph, "bf16") == tile * (1 + 3 + 3 + 2)  # a buffer for each result
+    assert chosen.kind == "persistent1_pingpong"
+    assert pingpong_of(chosen.kind)
+    assert not pingpong_of("persistent1")
+    for how in ({"persistent": 0}, {"consumers": 1}, {"ring": True}):
+        assert not has_thread_graph(block("plain"), replace(chosen, **how), "bf16")
 
 
 def test_shared_memory_counts_slots_consumers_and_results():

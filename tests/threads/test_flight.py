@@ -6,7 +6,9 @@ from superopt.threads.build import build
 from superopt.threads.flight import Pass
 from superopt.threads.flight import age
 from superopt.threads.flight import chained
+from superopt.threads.flight import events
 from superopt.threads.flight import kept
+from superopt.threads.flight import last_taken
 from superopt.threads.flight import outstanding
 from superopt.threads.flight import passes
 from superopt.threads.flight import reading
@@ -75,3 +77,15 @@ def test_a_tile_is_read_from_the_first_product_until_the_last_wait():
     biased = build(block("biased"), config(block("biased")), "bf16")
     first, last = reading(biased.bodies[0], [p for p in biased.pipes if p.walk])["bias"]
     assert first == last
+
+
+def test_a_walk_is_through_when_its_last_product_is_issued_and_its_last_tile_has_come():
+    def through(name, **keywords):
+        graph = build(block(name), config(block(name)), "bf16", **keywords)
+        (one,) = graph.bodies
+        kind, number, place = last_taken(one, [p for p in graph.pipes if p.walk])
+        return kind, number, events(one)[place].name
+
+    assert through("matmul") == ("loop", 0, "sum0")  # and awaited behind it
+    assert through("plain") == ("last", 0, "sum0")  # of the values, one step late
+    assert through("plain", early=False) == ("loop", 0, "sum0")

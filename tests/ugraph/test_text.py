@@ -85,6 +85,7 @@ GRAPHS = [
     Config((("m", 64),), 3, 8, 1, dependent=True),
     Config((), descriptors=True, group=2, dependent=True),
     Config((("m", 64),), consumers=2, ring=True, persistent=2, schedule="i1at0"),
+    Config((("m", 64),), consumers=2, persistent=1, each=8, pingpong=True, schedule="i1at0"),
     Config(()),
     Hole("a"),
     Input("max", ()),

@@ -34,6 +34,9 @@ def test_what_a_model_expects_and_the_ring_are_kept():
     assert parse_threads(show_threads(made)) == made
     made = replace(made, persistent=True, config=replace(made.config, persistent=1))
     assert parse_threads(show_threads(made)) == made
+    chosen = replace(made.config, pingpong=True)
+    made = replace(made, ring=False, pingpong=True, config=chosen)
+    assert parse_threads(show_threads(made)) == made
 
 
 def test_instructions_are_lines_that_name_each_other():

@@ -45,9 +45,9 @@ from superopt.ugraph.names import canonical
 from superopt.ugraph.split import launches
 from superopt.verify.readings import DESCRIBED
 from superopt.verify.readings import ROLES
+from superopt.verify.source.concurrent.fewest import read_planned
 from superopt.verify.source.concurrent.read import counted
 from superopt.verify.source.concurrent.read import planned
-from superopt.verify.source.concurrent.read import read_concurrent
 from superopt.verify.source.field import CLAIM
 from superopt.verify.source.field import read_field
 from superopt.verify.source.load import read_text
@@ -153,8 +153,7 @@ def read(name: str, number: int, program: Program, graph: KernelGraph, source: s
     judged("order", seen)
     roles = 0.0
     for configs, kinds in planned(text, 0):
-        run = partial(read_concurrent, text, program, graph, configs, kinds=kinds)
-        reading, spent = timed(run)
+        reading, spent = timed(partial(read_planned, text, program, graph, (configs, kinds)))
         roles += spent
         judged(f"{ROLES}, with {counted(configs, kinds)}", reading.verdict)
     memory, spent = timed(lambda: read_symbolic(source, program.name))

@@ -36,7 +36,7 @@ def print_threads(graph: ThreadGraph, name: str) -> StructKernel:
     Raises:
         NotEmittable: something in the graph has no word; the message says what.
     """
-    if graph.ring and graph.consumers > 1:
+    if (graph.ring or graph.pingpong) and graph.consumers > 1:
         raise NotEmittable(NO_TURNS)
     return _Struct(graph, name).printed()
 

@@ -14,18 +14,6 @@ ANY = "ANY_LAYOUT"
 _LAYOUT = re.compile(rf", layout=({ANY}|{re.escape(LANES)})")
 _OF_TILES = re.compile(r"\bgl\.(\w+)")
 
-HOST_DESCRIPTORS = '''def _shared_descriptors(boxes):
-    """Descriptors of tensors whose tiles are copied into shared memory."""
-    found = []
-    for tensor, box, _ in boxes:
-        unit = 16 // tensor.element_size()
-        # The step of one position is never taken, so any that is aligned will do.
-        steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
-        steps[-1] = 1
-        found.append(TensorDescriptor(tensor, list(tensor.shape), steps, list(box)))
-    return found
-'''
-
 
 def spelled(text: str) -> str:
     """``text`` without layouts, with the functions of plain tiles."""

@@ -1,4 +1,5 @@
-"""A consumer: one warpgroup that multiplies, computes and stores the rows that it has."""
+"""A consumer: one warpgroup that multiplies, computes and stores the rows that it has, of every
+tile or of those whose turn is its own."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 
 from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
+from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Role
 from superopt.emit.struct.frames import Stretch
 from superopt.emit.struct.frames import plus
@@ -57,6 +59,9 @@ class Consumer:
     def arrive(self) -> None:
         """Prints the wait for what is copied once a tile of the grid."""
         shared, lines, waves = self.shared, self.role.lines, self.role.entry.waves
+        if shared.walks and waves is not None:
+            number = f"({waves.wave} // {CONSUMERS}) & 1"
+            lines.line(f"mbarrier.wait({shared.walks}.index({self.role.which}), {number})")
         for pipe in (p for p in shared.pipes if not p.walk):
             parity = "0" if waves is None else shared.turn(pipe, waves.wave, lines)
             lines.line(f"mbarrier.wait({shared.full(pipe, shared.kept(pipe))}, {parity})")
@@ -87,9 +92,8 @@ class Consumer:
         if self.shared.turns:
             (role.lines if role.entry.waves is None else role.before).line(f"{TURN} = 0")
         for stretch in stretches:
-            self.loop.stretch(
-                stretch, clear_values(walk, body) if stretch.clear or stretch.bound else {}
-            )
+            clear = clear_values(walk, body) if stretch.clear or stretch.bound else {}
+            self.loop.stretch(stretch, clear, bool(self.shared.walks) and stretch is stretches[-1])
         for carry in walk.carries:
             name, dims = self.loop.names[body.by_carry[carry.name]], role.dims(carry.over)
             self.values.define(carry.state, Value(name, dims, carry.state.kind))
@@ -116,7 +120,7 @@ class Consumer:
         role, lines, store = self.role, self.role.lines, result.store
         text = f"{value.operand}.to({result.described}.dtype)"
         buffer = self.shared.result(store.name, store.order)
-        at = role.which if self.shared.split(store.order) else "0"
+        at = self.shared.place(store.order, role.which)
         tile = role.names.fresh(f"{store.name}_tile")
         lines.line(f"{tile} = {buffer}.index({at})")
         corners, shape = corner(role, store.order), [role.tile(d) for d in value.dims]

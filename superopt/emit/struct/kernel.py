@@ -26,6 +26,7 @@ from superopt.emit.struct.producer import WHICH
 from superopt.emit.struct.producer import Producer
 from superopt.emit.struct.waves import Waves
 from superopt.emit.struct.waves import needed
+from superopt.emit.writer import INDENT
 from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.threads.body import Products
@@ -69,7 +70,7 @@ class Struct:
         self.stores = self.through_shared()
         described = [t.name for t in graph.by_tensor] + [s.name for s in self.stores]
         several = graph.persistent, graph.config.each
-        self.entry = self.entries(graph.block, described, graph.rows, graph.consumers, *several)
+        self.entry = self.entries(graph.block, described, graph.split, graph.consumers, *several)
         self.shared = self.shares(self.entry, graph)
         # How often rings have been filled before the tile in hand, and behind it.
         self.filled: dict[str, str] = {}
@@ -115,10 +116,12 @@ class Struct:
         decided, self.entry.lines = self.entry.lines.lines, Writer(1)
         self.entry.lines.line(f"{waves.tiles} = {self.entry.count()}")
         for role in roles:
+            body = role.lines.lines
+            if self.graph.pingpong and role.which == CONSUMER:
+                body = waves.every(CONSUMERS, CONSUMER, body)
             for filled, counted in self.filled.items():
                 role.before.line(f"{filled} = 0")
-                role.lines.line(f"{filled} = {counted}")
-            body = role.lines.lines
+                body = [*body, f"{INDENT}{filled} = {counted}"]
             decides = needed(decided, used("\n".join(body)))
             if role.which == WHICH:
                 decides = [line.replace(LANES, WARP_LANES) for line in decides]
@@ -259,7 +262,7 @@ class Struct:
             bool(entry.grouped),
         )
         moving = tuple(t.name for p in graph.pipes if p.walk for t in p.tensors)
-        return StructKernel(kernel, self.shared.slots, graph.rows, graph.consumers, moving)
+        return StructKernel(kernel, self.shared.slots, graph.split, graph.consumers, moving)
 
     def _plain(self, typed: bool = False) -> list[str]:
         """The parameters of the kernel that are no constants."""

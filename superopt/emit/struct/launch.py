@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -30,8 +31,7 @@ WARPS = 4  # of one consumer, and of the launch
 SUFFIX = "_roles"  # of the function, before the number of consumers
 SLOTS_MOST = 8
 
-# What makes descriptors for Gluon: they say how a tile lies in shared memory.
-DESCRIPTORS = '''def _shared_descriptors(boxes):
+_DESCRIPTORS = '''def _shared_descriptors(boxes):
     """Descriptors of tensors whose tiles are copied into shared memory."""
     found = []
     for tensor, box, _ in boxes:
@@ -39,6 +39,9 @@ DESCRIPTORS = '''def _shared_descriptors(boxes):
         # The step of one position is never taken, so any that is aligned will do.
         steps = [unit if n == 1 else s for s, n in zip(tensor.stride(), tensor.shape)]
         steps[-1] = 1
+'''
+# Gluon's say how a tile lies in shared memory, where results may lie in parts.
+_WITH_LAYOUTS = '''\
         layout = gl.NVMMASharedLayout.get_default_for(list(box), GLUON_DTYPES[tensor.dtype])
         found.append(SharedDescriptor(tensor, list(tensor.shape), steps, list(box), layout))
     return found
@@ -51,23 +54,28 @@ def _part(columns):
 
 GLUON_DTYPES = {torch.float16: gl.float16, torch.bfloat16: gl.bfloat16, torch.float32: gl.float32}
 '''
+_WITHOUT = """        found.append(TensorDescriptor(tensor, list(tensor.shape), steps, list(box)))
+    return found
+"""
 
-HOST = (
-    '''
+_TAKING = '''
 
 TAKEN = {}  # by plain function: why its last launch took no roles; empty if it did
 
 
-def _without_roles(launch, case, fewest, boxes):
+def _without_roles(launch, case, tiles, fewest, boxes):
     """Why a launch takes its plain function; empty if it takes roles.
 
-    ``fewest``: by consumers and kind, with how many slots roles do not wait for ever. ``boxes``:
-    (tensor, positions of one tile along each axis, tiles in shared memory) of all descriptors.
+    ``tiles``: as many as there are, or more. ``fewest``: by consumers and kind, with how many slots
+    roles do not wait for ever. ``boxes``: (tensor, positions of one tile along each axis, tiles in
+    shared memory) of all descriptors.
     """
     if not launch.consumers:
         return "the plan asks for none"
     if launch.stages < fewest.get((launch.consumers, launch.roles), math.inf):
         return f"{launch.consumers} {launch.roles} with {launch.stages} slots: not in this file"
+    if tiles >= LARGEST // 2:
+        return f"{tiles} tiles: roles count them in 32 bits"
     room = _room(boxes[0][0].device)
     if room == 0:
         return "the device is no sm_90"
@@ -98,8 +106,7 @@ def _instead(plan, index):
 
 
 '''
-    + DESCRIPTORS
-    + '''
+_ROOM = '''
 
 @functools.lru_cache(maxsize=64)
 def _room(device):
@@ -109,7 +116,12 @@ def _room(device):
     return torch.cuda.get_device_properties(device).shared_memory_per_block_optin
 
 '''
-)
+
+
+def host(layouts: bool) -> str:
+    """What a launcher asks before it takes roles, and how it makes their descriptors. ``layouts``:
+    these say how tiles lie in shared memory; else the compiler chooses."""
+    return _TAKING + _DESCRIPTORS + (_WITH_LAYOUTS if layouts else _WITHOUT) + _ROOM
 
 
 def with_roles(
@@ -154,21 +166,41 @@ def joined(known: tuple[StructKernel, ...], more: StructKernel) -> tuple[StructK
     return (*known, more)
 
 
-def boxes(roles: StructKernel, memory: Mapping[str, str], tiles: Mapping[str, str]) -> list[str]:
+def boxes(
+    kinds: Sequence[StructKernel], memory: Mapping[str, str], tiles: Mapping[str, str]
+) -> list[str]:
     """(tensor, positions per axis of a copy, tiles in shared memory) of every described tensor,
-    as text. ``memory``, ``tiles``: the host's variables by tensor and by axis."""
+    as text. ``kinds``: all roles of the launch, which may differ in the last. ``memory``,
+    ``tiles``: the host's variables by tensor and by axis."""
+    kernel = kinds[0].kernel
     found = []
-    for tensor in roles.kernel.described:
-        halved = leaves_in_parts(roles.kernel, tensor)
+    for tensor in kernel.described:
+        halved = leaves_in_parts(kernel, tensor)
         box = tuple_text(
             f"_part({tiles[a]})" if a == halved else tiles.get(a, "1") for a in tensor.order
         )
-        moving, kept = tensor.name in roles.moving, roles.persistent
-        counts = ["launch.stages"] if moving else []
-        counts += [str(kept)] if kept > 1 and not moving and not tensor.written else []
-        counts += ["launch.consumers"] if roles.rows in tensor.order else []
-        found.append(tuple_text((memory[tensor.name], box, " * ".join(counts) or "1")))
+        by: dict[str, list[str]] = {}
+        for one in kinds:
+            by.setdefault(_tiles_of(one, tensor), []).append(one.kind)
+        *others, count = by
+        asked = (f"{text} if launch.roles in {_listed(by[text])} else " for text in others)
+        found.append(tuple_text((memory[tensor.name], box, "".join(asked) + count)))
     return found
+
+
+def _tiles_of(roles: StructKernel, tensor: TensorArgument) -> str:
+    """How many tiles of a tensor are in shared memory at once, as text."""
+    moving, kept = tensor.name in roles.moving, roles.persistent
+    counts = ["launch.stages"] if moving else []
+    counts += [str(kept)] if kept > 1 and not moving and not tensor.written else []
+    # A consumer that takes whole tiles has a buffer of its own for each of its results.
+    apart = roles.rows in tensor.order or (tensor.written and not roles.rows)
+    counts += ["launch.consumers"] if apart else []
+    return " * ".join(counts) or "1"
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    return tuple_text(f'"{kind}"' for kind in dict.fromkeys(kinds))
 
 
 def leaves_in_parts(kernel: Kernel, tensor: TensorArgument) -> str:

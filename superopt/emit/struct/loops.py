@@ -27,6 +27,7 @@ from superopt.threads.flight import chained
 from superopt.threads.flight import events
 from superopt.threads.flight import issuing
 from superopt.threads.flight import kept
+from superopt.threads.flight import last_taken
 from superopt.threads.flight import outstanding
 from superopt.threads.flight import passes
 from superopt.threads.flight import reading
@@ -80,12 +81,17 @@ class Loop:
         self.iterations: dict[int, _Iteration] = {}
         self.now: _Iteration | None = None
         self.lines = Writer()
+        self.through, self.passes_on = last_taken(body, moving), False
         self.without: Mapping[Node, Node] = {}  # values of instructions where masks hide nothing
         self.clear: Mapping[Node, Node] = {}  # the same, on clear tiles
 
-    def stretch(self, stretch: Stretch, clear: Mapping[Node, Node]) -> None:
-        """Prints one stretch of the walk. ``clear``: what the values of instructions are there."""
+    def stretch(
+        self, stretch: Stretch, clear: Mapping[Node, Node], passes_on: bool = False
+    ) -> None:
+        """Prints one stretch of the walk. ``clear``: what the values of instructions are there.
+        ``passes_on``: it is the last one, behind which the next consumer's walk may begin."""
         stages, lines = self.body.schedule.stages, Writer(1)
+        self.passes_on = passes_on
         with lines.block(f"if not {stretch.unless}:") if stretch.unless else nullcontext():
             if stages == 1:
                 self._passes(stretch, clear, lines)
@@ -95,6 +101,12 @@ class Loop:
             if stages > 2:  # too few iterations to fill the pipeline, if there are any
                 with lines.block("else:"):
                     self._in_turn()._passes(stretch, clear, lines)
+            elif stages > 1 and passes_on:
+                with lines.block("else:"):
+                    self._pass_on(lines)
+        if stretch.unless and passes_on:
+            with lines.block("else:"):
+                self._pass_on(lines)
         self.now = None
         self.role.stand(None)
         self.values.anew(None)
@@ -104,7 +116,9 @@ class Loop:
         """The same body without any overlap."""
         schedule = in_turn(self.body.axis, self.body.instrs, self.shared.pipes)
         body = replace(self.body, schedule=schedule)
-        return type(self)(self.role, self.values, body, self.products, self.shared, self.names)
+        new = type(self)(self.role, self.values, body, self.products, self.shared, self.names)
+        new.passes_on = self.passes_on
+        return new
 
     def _passes(self, stretch: Stretch, clear: Mapping[Node, Node], lines: Writer) -> None:
         self.values.slot, self.without = self.tile, clear
@@ -118,6 +132,8 @@ class Loop:
             step = self.role.names.fresh("step")
             with lines.block(f"for {step} in range({stages - 1}, {stretch.count}):"):
                 self._pass(stretch, one, step, lines)
+            if self.passes_on and self.through[0] == "loop":
+                self._pass_on(lines)
 
     def _pass(self, stretch: Stretch, one: Pass, step: str, lines: Writer) -> None:
         self.lines, self.iterations = lines, {}
@@ -144,6 +160,8 @@ class Loop:
                 self._compute(instr, stretch)
             if active:
                 self._release(event)
+            if self.passes_on and self.through == (one.kind, one.number, at) and not step:
+                self._pass_on(lines)
 
     def _run(self, at: int, one: Pass) -> list[Event]:
         """The events from number ``at`` on that only compute, for one iteration."""
@@ -201,6 +219,12 @@ class Loop:
         if turns and event == issues[-1]:
             self.lines.line(f"mbarrier.arrive({turns}.index(({which} + 1) % {CONSUMERS}))")
             self.lines.line(f"{TURN} += 1")
+
+    def _pass_on(self, lines: Writer) -> None:
+        """Prints that the walk of the next consumer may begin. It must not earlier: a barrier tells
+        only two fillings of a slot apart, the last one and the one before."""
+        next_ = f"({self.role.which} + 1) % {CONSUMERS}"
+        lines.line(f"mbarrier.arrive({self.shared.walks}.index({next_}))")
 
     # Pipes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from superopt.emit.struct.frames import CONSUMER
 from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Entry
 from superopt.emit.writer import Writer
@@ -33,6 +34,9 @@ class Shared:
         self._loaded = _loaded(graph)
         # One barrier for each consumer: it is its turn to issue products.
         self.turns = fresh("turns") if graph.ring and graph.consumers > 1 else ""
+        # And the same for walks, where consumers take tiles in turn.
+        self.walks = fresh("walks") if graph.pingpong else ""
+        self.pingpong = graph.pingpong
 
     @property
     def slots(self) -> tuple[tuple[str, int], ...]:
@@ -67,7 +71,7 @@ class Shared:
         return f"{self._full[pipe.name]}.index({slot})"
 
     def empty(self, pipe: Pipe, slot: str) -> str:
-        """The barrier that says that all consumers have done with a slot."""
+        """The barrier that says that all consumers that read a slot have done with it."""
         return f"{self._empty[pipe.name]}.index({slot})"
 
     def release(self, pipe: Pipe, slot: str, lines: Writer) -> None:
@@ -88,6 +92,10 @@ class Shared:
         if self.split(tensor.order):
             at = which if slot == "0" else f"{slot} * {CONSUMERS} + {which}"
         return f"{self._tiles[tensor]}.index({at})"
+
+    def place(self, order: tuple[str, ...], which: str) -> str:
+        """Where among the buffers of a result the tile of the consumer ``which`` is."""
+        return which if self.pingpong or self.split(order) else "0"
 
     def descriptor(self, tensor: Input) -> str:
         """The parameter that describes ``tensor``."""
@@ -117,11 +125,13 @@ class Shared:
         for name, (described, order) in stores.items():
             *before, columns = self.box(order)
             columns = part_of(columns) if name in self.parts else columns
-            shape = [self._count("1", order), *before, columns]
+            count = CONSUMERS if self.place(order, CONSUMER) == CONSUMER else "1"
+            shape = [count, *before, columns]
             self._buffer(lines, self.results[name], described, shape)
         for pipe in self.pipes:
             barriers = [(self._full[pipe.name], "1")]
-            barriers += [(self._empty[pipe.name], CONSUMERS)] if pipe.name in self._empty else []
+            releases = "1" if self.pingpong else CONSUMERS  # of each filling
+            barriers += [(self._empty[pipe.name], releases)] if pipe.name in self._empty else []
             count = self.capacity(pipe)
             for barrier, arrivals in barriers:
                 lines.line(
@@ -134,14 +144,14 @@ class Shared:
                 with lines.block(f"for slot in gl.static_range({count}):"):
                     lines.line(f"mbarrier.init({barrier}.index(slot), count={arrivals})")
 
-        if self.turns:
+        for token in filter(None, (self.turns, self.walks)):
             lines.line(
-                f"{self.turns} = gl.allocate_shared_memory(gl.int64, [{CONSUMERS}, 1], "
+                f"{token} = gl.allocate_shared_memory(gl.int64, [{CONSUMERS}, 1], "
                 "mbarrier.MBarrierLayout())"
             )
             with lines.block(f"for slot in gl.static_range({CONSUMERS}):"):
-                lines.line(f"mbarrier.init({self.turns}.index(slot), count=1)")
-            lines.line(f"mbarrier.arrive({self.turns}.index(0))")
+                lines.line(f"mbarrier.init({token}.index(slot), count=1)")
+            lines.line(f"mbarrier.arrive({token}.index(0))")
 
     def _count(self, capacity: str, order: tuple[str, ...]) -> str:
         if not self.split(order):

@@ -28,7 +28,7 @@ HOST = '''
 def _at_once(tiles, device, each):
     """How many programs take ``tiles`` tiles: as few as fill the waves that one on each
     multiprocessor would, or (``each``) more, so that none takes more than so many. Raises
-    ValueError."""
+    ValueError where roles should not have been taken."""
     if tiles >= LARGEST // 2:
         raise ValueError(f"a launch has {tiles} tiles; they are counted in 32 bits")
     programs = min(tiles, _multiprocessors(device))
@@ -75,6 +75,14 @@ class Waves:
             f"{INDENT * 2}{tile} = {wave} * {ALL} + {place}",
             f"{INDENT * 2}if {tile} < {self.tiles}:",
             *(INDENT * 2 + line if line else "" for line in body),
+        ]
+
+    def every(self, count: str, which: str, body: list[str]) -> list[str]:
+        """``body`` for every tile whose number is ``which`` modulo ``count``, of those that the
+        program has."""
+        return [
+            f"{INDENT}if {self.wave} % {count} == {which}:",
+            *(INDENT + line if line else "" for line in body),
         ]
 
 

@@ -139,7 +139,7 @@ class Costs:
         count = 0
         for tensor in pipe.tensors:
             tile = prod(self.tiles.get(a, 1) for a in tensor.order)
-            parts = self.graph.consumers if self.graph.rows in tensor.order else 1
+            parts = self.graph.consumers if self.graph.split in tensor.order else 1
             count += parts * tile * BYTES[tensor.dtype or self.dtype]
         return ceil(count / self.rates.copied)
 

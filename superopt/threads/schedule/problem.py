@@ -149,7 +149,8 @@ def problem_of(graph: ThreadGraph, body: Body, dtype: str, rates: Rates) -> Prob
     )
     small = sum(t.size for t in tasks if t.size <= SMALL)
     budget = graph.registers[0] - RESERVE - small
-    return Problem(tasks, rings, graph.consumers, budget, small)
+    together = 1 if graph.pingpong else graph.consumers  # that are in this walk at once
+    return Problem(tasks, rings, together, budget, small)
 
 
 def _task(body: Body, instr: Instr, costs: Costs) -> Task:

@@ -104,6 +104,12 @@ def test_it_is_the_thread_graph_of_the_other_dialect(name):
     assert text.count("tle.gpu.wgmma(") == theirs.kernel.text.count("warpgroup_mma(")
 
 
+def test_tiles_that_consumers_take_in_turn_are_refused():
+    made = persistent(graph("causal", capacity=3), 1)
+    with pytest.raises(NotEmittable, match="no readers among each other"):
+        print_threads(replace(made, pingpong=True), "f")
+
+
 def test_turns_of_consumers_are_refused():
     with pytest.raises(NotEmittable, match="take turns have no word"):
         print_threads(replace(graph("causal"), ring=True), "f")

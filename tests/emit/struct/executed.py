@@ -68,7 +68,7 @@ def arguments(graph: ThreadGraph, printed: StructKernel, arrays: Arrays, sizes: 
 def programs(graph: ThreadGraph, sizes: Sizes) -> int:
     tiles, count = graph.config.tile, 1
     for turn in graph.block.order:
-        tile = tiles.get(turn.axis, 1) * (graph.consumers if turn.axis == graph.rows else 1)
+        tile = tiles.get(turn.axis, 1) * (graph.consumers if turn.axis == graph.split else 1)
         place = graph.block.place[turn.axis]
         count *= -(-sizes[turn.axis] // tile) if place == Grid() else sizes[turn.axis]
     return count

@@ -86,6 +86,16 @@ def test_programs_of_several_tiles_change_nothing(name, kept):
     agrees(grouped, MANY)
 
 
+@pytest.mark.parametrize(("consumers", "kept"), [(2, 1), (2, 2), (3, 2)])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_taking_tiles_in_turn_changes_nothing(name, consumers, kept):
+    made = graph(name, consumers=consumers, capacity=3)
+    for flags in ({}, {"joined": True}):
+        agrees(persistent(made, kept, pingpong=True, **flags), MANY)
+    in_turn = replace(made, bodies=graph(name, early=False).bodies)
+    agrees(persistent(in_turn, kept, pingpong=True), MANY, seed=1)
+
+
 def persistent(made: ThreadGraph, kept: int, **flags: bool) -> ThreadGraph:
     """``made``, whose programs take several tiles."""
     pipes = tuple(p if p.walk else replace(p, capacity=kept) for p in made.pipes)
@@ -122,7 +132,8 @@ def test_any_legal_schedule_computes_the_same(data):
     flags = {"ring": data.draw(st.booleans()), "joined": data.draw(st.booleans())}
     made = rescheduled(replace(made, **flags), data.draw)
     if data.draw(st.booleans()):
-        made = persistent(made, data.draw(st.integers(1, 2)))
+        kept, alone = data.draw(st.integers(1, 2)), data.draw(st.booleans())
+        made = persistent(made, kept, **({"ring": False, "pingpong": True} if alone else {}))
     if not check(made):
         agrees(made, RAGGED, data.draw(st.integers(0, 9)))
 

@@ -30,6 +30,7 @@ from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import persistent_of
+from superopt.ugraph.levels import pingpong_of
 from superopt.ugraph.node import Input
 from superopt.ugraph.split import launches
 from superopt.verify.field.graphs import Comparison
@@ -106,7 +107,7 @@ def read_concurrent(
         ragged = (number if exact else number - len(blocks)) % 2 == 0
         # Wide tiles have many elements; where values are those of fields, their terms are limited.
         wide = not exact or (count == 1 and not any(c.persistent for c in configs))
-        tiles = FEW if exact else TILES[ragged]
+        tiles = FEW if exact else enough(configs, ragged)
         # Once walks alone have ends within a tile: what is even of another axis is not of theirs.
         whole = exact or number - len(blocks) > 1
         trial = roles_trial(program, graph, configs, count, ragged, wide, tiles, whole)
@@ -139,6 +140,13 @@ def read_concurrent(
     return Reading(Sampled(sum(v.points for v in found), worst, tuple(facts)), {}, explored)
 
 
+def enough(configs: Sequence[Config], ragged: bool) -> int:
+    """Tiles that persistent launches have at least, where values are float64: as many as ``TILES``
+    says; where consumers take them in turn, two for each, so that its turn has both parities."""
+    turns = max((2 * c.consumers for c in configs if c.pingpong), default=0)
+    return max(TILES[ragged], PROGRAMS[ragged] * (turns - 1) + 1)
+
+
 Planned = tuple[tuple[Config, ...], tuple[str, ...]]
 """Consumers and slots of all launches, and the kinds of their roles."""
 
@@ -158,6 +166,7 @@ def planned(text: KernelText, index: int) -> list[Planned]:
                 consumers=one.consumers,
                 group=min(one.group, 2),
                 persistent=persistent_of(one.roles),
+                pingpong=pingpong_of(one.roles),
             )
             for one in plan.launches
         )
@@ -235,44 +244,58 @@ def roles_trial(
         tile = tile_of[axis]
         if axis in walked:
             sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0 and axis not in even))
-    for block, config in zip(launches(graph), configs, strict=True):
+    # Where walks alone have ends within a tile, all other sizes are multiples of their tiles: what
+    # is said of a walked axis is not true of another one then.
+    other = max((tile_of[a] for a in walked), default=0) if whole and wide and ragged else 0
+    runs = launches(graph)
+    in_parts = {a for run, c in zip(runs, configs, strict=True) for a in wide_axes(run, c)}
+    for block, config in zip(runs, configs, strict=True):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
             tile = tile_of[axis]
-            tile = WIDEST if wide and axis in wide_axes(block, config) else tile
+            if wide and place == Grid() and axis in in_parts:
+                # In whole tiles half as wide, where other launches have it in parts: there are few.
+                tile = WIDEST if axis in wide_axes(block, config) else WIDEST // 2
             if place == Grid(tiled=False) or isinstance(place, Pack):
-                sizes.setdefault(axis, 1 + (ragged and not lone))
+                sizes.setdefault(axis, other or 1 + (ragged and not lone))
                 lone += 1
                 continue
             tiles[axis] = tile
             if isinstance(place, Loop):
                 continue
             if place == Grid(tiled=True):
-                many = max(1, config.consumers) + ragged
+                many = config.sharers + ragged
                 uneven = ragged and not whole and axis not in even
                 many = tile * (1 if axis in rows else many) - uneven
                 if positions(program) and axis not in rows:
-                    many = max(many, *(n for a, n in sizes.items() if a in walked), 0)
+                    most = max((n for a, n in sizes.items() if a in walked), default=0)
+                    many = max(many, most + tile * whole)  # behind the last key, too, if whole
                     many += -many % tile if whole else 0
-                sizes.setdefault(axis, many)
+                sizes.setdefault(axis, many + (-many % other if other else 0))
                 continue
             kept += 1
             uneven = ragged and not (whole and wide) and axis not in even
             sizes.setdefault(axis, 1 + kept if uneven else tile)
         if config.persistent:
-            _repeat(block, replace(config, tiles=tuple(tiles.items())), several, sizes, rows)
+            chosen = replace(config, tiles=tuple(tiles.items()))
+            _repeat(block, chosen, several, sizes, rows, other or 1)
         found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
     known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
     return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))
 
 
 def _repeat(
-    block: BlockGraph, config: Config, least: int, sizes: dict[str, int], rows: Collection[str]
+    block: BlockGraph,
+    config: Config,
+    least: int,
+    sizes: dict[str, int],
+    rows: Collection[str],
+    by: int,
 ) -> None:
     """Lengthens a grid axis, one whose positions are programs or else no innermost one, until a
-    launch has ``least`` tiles."""
+    launch has ``least`` tiles, by multiples of ``by``."""
     grid = [a for a, p in block.places if isinstance(p, Grid)]
-    step = {a: config.tile.get(a, 0) * config.consumers or 1 for a in grid}
+    step = {a: config.tile.get(a, 0) * config.sharers or 1 for a in grid}
     longer = min(grid, key=lambda a: (step[a] > 1, a in rows))
     while math.prod(-(-sizes[a] // step[a]) for a in grid) < least:
-        sizes[longer] += step[longer]
+        sizes[longer] += math.lcm(step[longer], by)

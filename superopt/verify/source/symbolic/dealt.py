@@ -5,20 +5,26 @@ and the wave. If place is one of the P, and the place of the place is the progra
 places of a wave are each other's image; and a number is ``wave * P + place`` for one wave and one
 place (Euclid). So each tile is one program's, in one wave, and there are enough waves if they are
 as many as tiles fill. What is proved of any tile, and of two, then holds of programs and waves.
+
+Roles that differ by their number c of C alone may take those tiles in turn, each the waves that
+are c modulo C. That is one role for each wave, so each tile is one role's, too.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.symbolic.atoms import Atoms
 from superopt.verify.source.symbolic.descriptors import same_form
+from superopt.verify.source.symbolic.formula import Formula
 from superopt.verify.source.symbolic.formula import at_least
 from superopt.verify.source.symbolic.formula import below
 from superopt.verify.source.symbolic.formula import equal
+from superopt.verify.source.symbolic.formula import polys
 from superopt.verify.source.symbolic.poly import ONE
 from superopt.verify.source.symbolic.poly import ZERO
 from superopt.verify.source.symbolic.poly import Poly
@@ -70,6 +76,42 @@ def deal(call: ast.Call, body: Sequence[ast.stmt]) -> Deal | None:
             return Deal(tuple(before), tile, count, tuple(inner))
         case _:
             return None
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Roles that differ by a number alone, ``which`` of 0 .. ``count`` - 1, as ``inside`` says."""
+
+    which: Poly
+    count: int
+    inside: tuple[Formula, ...]
+
+
+def in_turn(test: ast.expr, wave: str) -> tuple[ast.expr, ast.expr] | None:
+    """(count, which) of a condition that says whose turn ``wave`` is; None if it is another one."""
+    match test:
+        case ast.Compare(
+            left=ast.BinOp(left=ast.Name(id=name), op=ast.Mod(), right=count),
+            ops=[ast.Eq()],
+            comparators=[which],
+        ) if name == wave:
+            return count, which
+        case _:
+            return None
+
+
+def depends(atoms: Atoms, found: Iterable[Poly], name: str) -> bool:
+    """Whether one of ``found`` is computed from the atom ``name``."""
+    seen: dict[str, None] = {}
+    open_ = [a for p in found for a in p.atoms]
+    while open_:
+        if (one := open_.pop()) in seen:
+            continue
+        seen[one] = None
+        made = atoms.definitions[one]
+        made_of = [*made.args, *made.upper, *polys(made.condition)]
+        open_ += [a for p in made_of for a in p.atoms]
+    return name in seen
 
 
 def is_fair(tile: Poly, wave: Poly, waves: Poly, pid: Poly, programs: Poly, atoms: Atoms) -> bool:

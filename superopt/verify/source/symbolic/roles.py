@@ -15,8 +15,11 @@ from dataclasses import replace
 
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.load import KernelText
+from superopt.verify.source.symbolic.dealt import Alike
 from superopt.verify.source.symbolic.dealt import Deal
 from superopt.verify.source.symbolic.dealt import deal
+from superopt.verify.source.symbolic.dealt import depends
+from superopt.verify.source.symbolic.dealt import in_turn
 from superopt.verify.source.symbolic.dealt import is_fair
 from superopt.verify.source.symbolic.dealt import waves_of
 from superopt.verify.source.symbolic.formula import at_least
@@ -114,7 +117,9 @@ class Roles(Kernel):
             self.atoms.assume(which.atom, *inside)
             self.path += inside
             self.trips.append(which.atom)
+            self.alike = Alike(which, count, inside)
             self._role(name, (*arguments[:place], Whole(which), *arguments[place + 1 :]))
+            self.alike = None
             self.trips.pop()
             del self.path[-len(inside) :]
 
@@ -138,6 +143,8 @@ class Roles(Kernel):
     # Loops over tiles that programs deal out; loops whose number of trips is no matter of memory.
 
     dealt = 0  # accesses within the former
+    wave = ""  # the variable of the one in hand, if nothing else sets it
+    alike: Alike | None = None  # the roles that are read as one
 
     def _deals(self, name: str, call: ast.Call, parts: Deal, body: Sequence[ast.stmt]) -> None:
         """Reads a loop as any one of its tiles, if programs have each of them once."""
@@ -170,10 +177,46 @@ class Roles(Kernel):
         there, path = len(self.accesses), self.path
         # How many programs there are says nothing of a tile, and would burden every question.
         self.path = [f for f in path if not any(programs.atom in p.atoms for p in polys(f))]
+        self.wave = name if name not in changed(body) else ""
         self.block(parts.body)
+        self.wave = ""
         self.path = path
         self.dealt += len(self.accesses) - there
         self.names = before | {n: Opaque() for n in set_ if n in before}
+
+    def _branches(
+        self, test: ast.expr, body: Sequence[ast.stmt], other: Sequence[ast.stmt]
+    ) -> None:
+        match in_turn(test, self.wave) if self.wave and self.alike else None:
+            case (count, which) if not other and self._whose(count, which):
+                self._in_turn(body)
+            case _:
+                super()._branches(test, body, other)
+
+    def _whose(self, count: ast.expr, which: ast.expr) -> bool:
+        """Whether all roles that are alike take tiles in turn by these numbers."""
+        assert self.alike is not None
+        found = self.value(count), self.value(which)
+        return found == (Whole(number(self.alike.count)), Whole(self.alike.which))
+
+    def _in_turn(self, body: Sequence[ast.stmt]) -> None:
+        """Reads what the role does whose turn the tile in hand is, of those that are alike: there
+        is one for each tile, and which one it is must not matter to memory."""
+        assert self.alike is not None
+        atoms, name, before = self.atoms, self.alike.which.atom, dict(self.names)
+        assert name is not None
+        path, trips, there = self.path, self.trips, len(self.accesses)
+        self.path = [f for f in path if f not in self.alike.inside]
+        self.trips = [t for t in trips if t != name]
+        self.block(body)
+        self.path, self.trips = path, trips
+        for one in self.accesses[there:]:
+            touched = (one.offset, *(p for f in (one.mask, *one.path) for p in polys(f)))
+            if depends(atoms, touched, name):
+                raise OutsideVocabularyError(
+                    f"line {one.line}: which element of {one.tensor.name} it is depends on the role"
+                )
+        self.names = before | {n: Opaque() for n in changed(body) if n in before}
 
     def _loop(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> None:
         if self.pid.atom and self.programs and (parts := deal(call, body)):

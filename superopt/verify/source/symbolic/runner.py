@@ -66,7 +66,8 @@ class Runner:
         self.printed = PrintedFunctions(text, host, concrete)
         self.atoms = host.atoms
         self.names: dict[str, Value] = {}
-        self.launch = numbers[0]
+        self.at, self.launch = 0, numbers[0]
+        self.used: dict[tuple[int, str], int] = {}  # of the numbers, by launch and name
         self.launches: list[Launch] = []
         self.workspaces: list[Tensor] = []
         self.path: list[Formula] = []
@@ -99,7 +100,7 @@ class Runner:
             ):
                 if index >= len(self.numbers):
                     raise OutsideVocabularyError(f"plan: no launch {index}")
-                self.launch = self.numbers[index]
+                self.at, self.launch = index, self.numbers[index]
             case ast.Assign(
                 targets=[ast.Name(id="launch")], value=ast.Call(func=ast.Name(id="_instead"))
             ):
@@ -245,9 +246,9 @@ class Runner:
         """What a plan says of the launch in hand."""
         match ast.unparse(node):
             case "launch.parts":
-                return Whole(number(self.launch.parts))
+                return self._number("parts", self.launch.parts)
             case "launch.group":
-                return Whole(number(self.launch.group))
+                return self._number("group", self.launch.group)
             case _:
                 return Opaque()
 
@@ -255,7 +256,12 @@ class Runner:
         tiles = dict(self.launch.tiles)
         if axis not in tiles:
             raise OutsideVocabularyError(f"plan: no tile for axis {axis}")
-        return Whole(number(tiles[axis]))
+        return self._number(f"tile of {axis}", tiles[axis])
+
+    def _number(self, name: str, value: int) -> Whole:
+        """A number of the plan, which the launches then depend on."""
+        self.used[self.at, name] = value
+        return Whole(number(value))
 
     def _binary(self, op: ast.operator, a: Value, b: Value) -> Value:
         match op, a, b:

@@ -18,11 +18,13 @@ from superopt.verify.source.symbolic.value import Value
 WHY, INSTEAD = "_without_roles", "_instead"
 # In another form, nothing is said of them.
 FORMS = """
-def _without_roles(launch, case, fewest, boxes):
+def _without_roles(launch, case, tiles, fewest, boxes):
     if not launch.consumers:
         return "the plan asks for none"
     if launch.stages < fewest.get((launch.consumers, launch.roles), math.inf):
         return f"{launch.consumers} {launch.roles} with {launch.stages} slots: not in this file"
+    if tiles >= LARGEST // 2:
+        return f"{tiles} tiles: roles count them in 32 bits"
     room = _room(boxes[0][0].device)
     if room == 0:
         return "the device is no sm_90"

@@ -96,6 +96,12 @@ def tle(case: Printed) -> Printed:
 Reading = Callable[..., Seen]
 
 
+def in_turn(case: Printed, kept: int) -> Printed:
+    """The case with programs of several tiles, whose consumers take them in turn."""
+    config = replace(case.config, persistent=kept, pingpong=True)
+    return replace(case, config=config)
+
+
 def subjects() -> dict[str, tuple[str, Reading]]:
     """Texts by name, each with how it is read (a text, and optionally what makes machines)."""
     found: dict[str, tuple[str, Reading]] = {"copy": (COPY, copied)}
@@ -110,6 +116,8 @@ def subjects() -> dict[str, tuple[str, Reading]]:
         ("normed", normed()),
         ("attention, one consumer", attention(consumers=1, slots=3)),
         ("causal, three slots", attention(causal=True, slots=3)),
+        ("normed, tiles in turn", in_turn(normed(), 1)),
+        ("causal, tiles in turn", in_turn(attention(causal=True), 2)),
         ("causal, in TLE", tle(attention(causal=True))),
         ("normed, in TLE", tle(normed())),
     ):

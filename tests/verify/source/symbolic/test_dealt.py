@@ -151,7 +151,7 @@ def test_a_launch_that_is_left_out_is_refuted_by_numbers(old, new):
     [
         ("return torch.cuda.get_device_properties(device).multi", "return 0 and device.multi"),
         ("    programs = min(tiles, ", "    programs = max(tiles, "),
-        ("    if tiles >= LARGEST // 2:", "    if tiles >= LARGEST:"),
+        ("    if tiles >= LARGEST // 2:\n        raise", "    if tiles >= LARGEST:\n        raise"),
         ("max(programs, triton.cdiv(tiles, each))", "triton.cdiv(tiles, each) + programs"),
     ],
 )

@@ -13,6 +13,7 @@ from superopt.ugraph.levels import Config
 from superopt.ugraph.masks import cleared
 from superopt.verify.source.symbolic.linear import NEGATED
 from superopt.verify.source.symbolic.read import WIDTH
+from superopt.verify.source.symbolic.read import _Plan
 from superopt.verify.source.symbolic.read import read_symbolic
 from superopt.verify.source.symbolic.solve import answer
 from superopt.verify.verdict import Proved
@@ -110,3 +111,25 @@ def test_parts_of_many_tiles_do_not_overflow():
     assert text.count(right) == 1
     changed = text.replace(right, "n_end = tl.minimum(n_begin + n_length, n_size)")
     assert isinstance(dict(read_symbolic(changed, "attention").claims)[claim], Refuted)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "read"), [({"d": 32, "e": 32}, 1), ({"n": 32}, 2)], ids=["unused", "used"]
+)
+def test_plans_are_read_once_if_the_numbers_that_launches_depend_on_are_the_same(
+    monkeypatch, tiles, read
+):
+    """Axes that are kept whole have tiles in a plan, which the launcher does not ask for."""
+    seen = []
+    launch = _Plan._launch
+    monkeypatch.setattr(_Plan, "_launch", lambda self, one: seen.append(one) or launch(self, one))
+    sizes = {"b": 2, "h": 2, "m": 64, "n": 64, "d": 16, "e": 16}
+    first = {"m": 16, "d": 16, "n": 16, "e": 16}
+    rows = [
+        Row(f"case{i}", 0, (Config(tuple(t.items())),), tuple((sizes | {"m": 64 + i}).items()))
+        for i, t in enumerate((first, first | tiles))
+    ]
+    text = emit(samples.attention(), [samples.online_attention()], rows, Header(""))
+    claims = read_symbolic(text, "attention", refute=False).claims
+    assert all(isinstance(v, Proved) for _, v in claims)
+    assert len(seen) == read
