@@ -41,6 +41,7 @@ HELD = 1.6  # times a product takes, for which its operands keep their slots
 BEGIN_US = 3.9  # of a program, in which no products run: the first copies, the last stores
 GO_ON_US = 2.3  # and between two tiles of one program
 GROUP = 4  # warps of a consumer
+MANY = 1 << 20  # tiles, of which the last wave is no part that counts
 
 Tiles = tuple[tuple[str, int], ...]
 
@@ -150,7 +151,10 @@ def fullest(tiles: int, row: int, longest: float, sms: int, each: int = 0, group
     time. What a program has too much of in one wave it may have too much of in all: 86 tiles a row
     on 132 programs give one of them 1.28 times the mean, 128 a row 1.03. With ``each``, programs of
     at most so many tiles go where there is room, and the last ones leave others without work.
+    (Of more than ``MANY`` tiles so many are looked at.)
     """
+    if tiles > MANY:
+        return fullest(MANY, min(row, MANY), longest, sms, each, group) * tiles / MANY
     number = np.arange(tiles)
     falls = np.linspace(longest, max(0.0, 2 - longest), row)
     work = (falls / falls.mean())[number // group % row]

@@ -147,7 +147,7 @@ def _priced(work: Workload, tilings: Iterable[Tiles], probe: ThreadGraph) -> Ite
             continue
         registers, rows = _registers(probe, tile), work.sizes[probe.rows]
         costs: dict[int, Cost] = {}  # by the number of consumers that split a tile
-        for asked in _consumers(tiles):
+        for asked in _consumers(tiles, probe):
             idle = tile[probe.rows] * (asked.sharers - 1) >= rows > 0
             if idle or registers > consumer_registers(asked.consumers):
                 continue
@@ -165,12 +165,14 @@ def _priced(work: Workload, tilings: Iterable[Tiles], probe: ThreadGraph) -> Ite
             yield from sorted(filter(None, found), key=by_time)[:rings]
 
 
-def _consumers(tiles: Tiles) -> Iterator[Config]:
+def _consumers(tiles: Tiles, probe: ThreadGraph) -> Iterator[Config]:
     """How many consumers there may be, which split a tile or, of a persistent program, take tiles
-    in turn: two, for a third one pays only where what is between walks takes longer than they."""
+    in turn: two, for a third one pays only where what is between walks takes longer than they; and
+    not where a product waits for what its consumer computes, for then nothing else multiplies."""
     for consumers in range(1, CONSUMERS_MOST + 1):
         yield Config(tiles, 1, 4, consumers=consumers)
-    yield Config(tiles, 1, 4, consumers=2, persistent=1, pingpong=True)
+    if not any(i.op is Op.OPERAND for b in probe.bodies for i in b.instrs):
+        yield Config(tiles, 1, 4, consumers=2, persistent=1, pingpong=True)
 
 
 def _suits(tile: Mapping[str, int], probe: ThreadGraph, sizes: Mapping[str, int]) -> bool:

@@ -131,6 +131,11 @@ def test_the_fullest_has_no_less_than_the_mean_and_no_more_than_all(
         assert most == pytest.approx(-(-tiles // sms))
 
 
+def test_as_many_tiles_as_a_launch_can_have_are_priced_at_once():
+    assert fullest(1 << 40, 1 << 20, 1.98, 132) == pytest.approx((1 << 40) / 132, rel=0.05)
+    assert fullest(1 << 40, 1 << 39, 1.0, 132, 8, 8) == pytest.approx((1 << 40) / 132, rel=0.05)
+
+
 def test_rows_may_fall_in_step_with_waves():
     """Three consumers of 64 rows at 16,384: 86 tiles a row; measured 4.0 ms against 3.4 ms."""
     mean = 2752 / 132

@@ -7,7 +7,9 @@ from superopt.search.structure import structure
 from superopt.search.structure import structures
 from superopt.ugraph.contraction import vectors
 from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Program
+from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
@@ -38,8 +40,8 @@ def test_every_candidate_is_in_one_group_and_groups_come_best_first():
 def test_walks_and_splits_tell_structures_apart():
     every = found(decode(), sizes=SIZES)
     keys = {structure(b, SIZES): b for b in every}
-    places = [str(b.graph.kernels[0].place["n"]) for b in keys.values()]
-    assert {"Split()", "Loop()"} <= set(places)
+    places = {b.graph.kernels[0].place["n"] for b in keys.values()}
+    assert {Split(), Loop()} <= places
 
 
 def test_a_grid_axis_of_one_tile_counts_as_whole():
