@@ -10,6 +10,7 @@ through pipes, and so do others with two tile dimensions. All else is loaded whe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
@@ -46,7 +47,8 @@ from superopt.ugraph.threads import operands_of
 from superopt.ugraph.unscaled import unscaled
 from superopt.ugraph.unseen import everywhere
 
-WARPGROUP = 128  # threads
+WARPS = 4  # of a consumer
+WARPGROUP = 32 * WARPS  # threads
 REGISTERS = 65536  # of one multiprocessor
 PRODUCER_REGISTERS = 24  # a thread: the least that can be asked for
 CONSUMER_REGISTERS = 240  # a thread: the most that leaves the compiler its own
@@ -140,7 +142,8 @@ def consumer_registers(consumers: int) -> int:
 
 
 def shared_bytes(graph: ThreadGraph, dtype: str) -> int:
-    """Bytes of shared memory that the tiles of ``graph`` take: in pipes, and on their way out."""
+    """Bytes of shared memory that the tiles of ``graph`` take: in pipes, on their way out, and
+    where the warps of a consumer meet in a fold."""
     products = Products(graph.block)
     found = [
         p.capacity * _tile_bytes(graph, t.order, t.dtype or dtype)
@@ -152,7 +155,17 @@ def shared_bytes(graph: ThreadGraph, dtype: str) -> int:
         tile = _tile_bytes(graph, store.order, store.dtype or dtype)
         tile *= graph.consumers if graph.pingpong else 1
         found.append(tile // parts(graph.config.tile[axis]) if axis else tile)
-    return sum(found)
+    return sum(found) + graph.consumers * max(_met(graph, products), default=0)
+
+
+def _met(graph: ThreadGraph, products: Products) -> Iterator[int]:
+    """Bytes through which the four warps of a consumer, each of which has other rows of a tile,
+    exchange what they fold over rows: as many as each fold takes, one after the other."""
+    for instr in (i for b in graph.bodies for i in b.instrs if i.op is Op.COMPUTE):
+        match instr.value:
+            case Reduce(axis=axis, arg=arg) if len(dims := products.dims(arg)) == 2:
+                if dims[0] == axis:
+                    yield WARPS * BYTES["fp32"] * graph.config.tile[dims[1]]
 
 
 def copied_out(block: BlockGraph, products: Products) -> tuple[Store, ...]:

@@ -84,6 +84,17 @@ def test_shared_memory_counts_slots_consumers_and_results():
     assert shared_bytes(made(PLAIN, consumers=3), "bf16") == tile * (3 + 2 + 2 + 3)
 
 
+def test_folds_over_the_rows_of_a_tile_pass_through_shared_memory():
+    """Four warps have other rows of it, and each consumer has its own tile."""
+    both = MATMUL.replace("  store", "    carry sum1 over n by add of y[k n]\n  store")
+    both = both.replace("= new(sum0[m n])", "= mul(new(sum0[m n]), new(sum1[n]))")
+    for consumers in (1, 2):
+        plain = shared_bytes(made(MATMUL, consumers=consumers), "bf16")
+        columns = config(parse_as(BlockGraph, MATMUL)).tile["n"]
+        found = shared_bytes(made(both, consumers=consumers), "bf16")
+        assert found - plain == consumers * 4 * columns * 4
+
+
 def test_registers_of_consumers_leave_room_for_the_producer():
     for consumers, most in ((1, 240), (2, 240), (3, 160)):
         graph = made(PLAIN, consumers=consumers)
