@@ -10,7 +10,9 @@ import torch
 
 from superopt import Case
 from superopt import Tensor
+from superopt import argmax
 from superopt import exp
+from superopt import gather
 from superopt import index
 from superopt import inf
 from superopt import log
@@ -69,6 +71,10 @@ def kl_divergence_reference(x, y):
     kl_div = torch.nn.functional.kl_div
     p, log_q = torch.softmax(x, dim=-1), torch.log_softmax(y, dim=-1)
     return kl_div(log_q, p, reduction="none").sum(-1)
+
+
+def taught_reference(x, teacher):
+    return cross_entropy_reference(x, teacher.argmax(-1))
 
 
 def linear_logsumexp_reference(x, w):
@@ -142,6 +148,14 @@ def kl_divergence(
     """From the distribution of ``x`` to that of ``y``; masked classes of ``x`` have no part."""
     terms = softmax(x, "n") * (log_softmax(x, "n") - log_softmax(y, "n"))
     return where(x == -inf, 0, terms).sum("n")
+
+
+@spec(cases=CASES, dtype="bf16", reference=taught_reference)
+def taught(
+    x: Annotated[Tensor, "m n"], teacher: Annotated[Tensor, "m n"]
+) -> Annotated[Tensor, "m", "fp32"]:
+    """Cross entropy, where a teacher's likeliest class is the label."""
+    return -gather(log_softmax(x, "n"), argmax(teacher, "n"), "n")
 
 
 @spec(cases=LOGITS, dtype="bf16", reference=linear_logsumexp_reference)

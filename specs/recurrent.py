@@ -4,7 +4,8 @@ Axes: b batch, h heads, m rows, or positions that ask; n positions in order; d f
 e features of a value.
 
 A memory ``S = exp(g[n]) S + k[n] v[n]``, read after all positions, is a sum in which each position
-has the weight ``exp(total - prefix)`` of what later positions still take away.
+has the weight ``exp(total - prefix)`` of what later positions still take away. One that corrects
+what it holds, rather than adding to it, is a recurrence: its steps are matrices.
 """
 
 from typing import Annotated
@@ -15,9 +16,12 @@ from superopt import Case
 from superopt import Tensor
 from superopt import exp
 from superopt import index
+from superopt import l2_normalize
+from superopt import last
 from superopt import log
 from superopt import maximum
 from superopt import minimum
+from superopt import recur
 from superopt import rsqrt
 from superopt import size
 from superopt import softmax
@@ -41,11 +45,21 @@ RATES = [
     Case("prefill", b=4, h=16, n=4096, d=128, e=128),
     Case("fp32", b=2, h=4, n=1024, d=64, e=64, dtype="fp32"),
 ]
+DELTA = [
+    Case("prefill", b=4, h=16, n=2048, d=128, e=128),
+    Case("decode", b=64, h=16, n=1, d=128, e=128),
+    Case("fp32", b=2, h=4, n=1024, d=64, e=64, dtype="fp32"),
+]
 
 
 def log_sigmoid(x):
     """Of which nothing underflows."""
     return minimum(x, 0) - log(1 + exp(-abs(x)))
+
+
+def share(x):
+    """A number from 0 to 1."""
+    return minimum(maximum(x, 0), 1)
 
 
 def remaining(g):
@@ -98,6 +112,23 @@ def forgetting_decode_reference(gate, q, k, v):
 
 def causal_linear_reference(q, k, v):
     return (q @ k.mT).tril() @ v
+
+
+def delta_rule_reference(rate, q, k, v):
+    state = k.new_zeros(*k.shape[:2], k.shape[-1], v.shape[-1])
+    return gated_delta_rule_reference(torch.zeros_like(k), rate, q, k, v, state)
+
+
+def gated_delta_rule_reference(gate, rate, q, k, v, state):
+    k = torch.nn.functional.normalize(k, dim=-1)
+    read = torch.zeros_like(v)
+    for n in range(k.shape[2]):
+        state = gate[:, :, n, :, None].clamp(max=0).exp() * state
+        known = torch.einsum("bhd,bhde->bhe", k[:, :, n], state)
+        new = rate[:, :, n, None].clamp(0, 1) * (v[:, :, n] - known)
+        state = state + torch.einsum("bhd,bhe->bhde", k[:, :, n], new)
+        read[:, :, n] = torch.einsum("bhd,bhde->bhe", q[:, :, n], state)
+    return read, state
 
 
 @spec(cases=ROWS, dtype="bf16", reference=prefix_sums_reference)
@@ -193,3 +224,36 @@ def causal_linear(
     """What each position reads of a memory that forgets nothing, as a masked product."""
     scores = where(index("n") <= index("m"), (q * k).sum("d"), 0)
     return (scores * v).sum("n")
+
+
+@spec(cases=DELTA, dtype="bf16", reference=delta_rule_reference)
+def delta_rule(
+    rate: Annotated[Tensor, "b h n"],
+    q: Annotated[Tensor, "b h n d"],
+    k: Annotated[Tensor, "b h n d"],
+    v: Annotated[Tensor, "b h n e"],
+) -> tuple[Annotated[Tensor, "b h n e"], Annotated[Tensor, "b h d e", "fp32"]]:
+    """What is known of a key is moved towards the new value, by a rate of each position's own."""
+    key = l2_normalize(k, "d")
+    states = recur("n", "b h d e", lambda s: s + share(rate) * key * (v - (key * s).sum("d")))
+    return (q * states).sum("d"), last(states, "n")
+
+
+@spec(cases=DELTA, dtype="bf16", reference=gated_delta_rule_reference)
+def gated_delta_rule(
+    gate: Annotated[Tensor, "b h n d"],
+    rate: Annotated[Tensor, "b h n"],
+    q: Annotated[Tensor, "b h n d"],
+    k: Annotated[Tensor, "b h n d"],
+    v: Annotated[Tensor, "b h n e"],
+    state: Annotated[Tensor, "b h d e", "fp32"],
+) -> tuple[Annotated[Tensor, "b h n e"], Annotated[Tensor, "b h d e", "fp32"]]:
+    """The same from a ``state`` on, each of whose features first forgets, by its gate."""
+    key = l2_normalize(k, "d")
+
+    def step(known):
+        kept = exp(minimum(gate, 0)) * known
+        return kept + share(rate) * key * (v - (key * kept).sum("d"))
+
+    states = recur("n", "b h d e", step, state)
+    return (q * states).sum("d"), last(states, "n")

@@ -1,4 +1,4 @@
-"""Other weights than those of a softmax: differences of two, gates, one more, features, twice.
+"""Other weights than those of a softmax: differences of two, gates, one more, features, twice, all.
 
 Axes: b batch, h heads, m queries, n keys, d and e features of keys and of values, f random
 features.
@@ -12,7 +12,9 @@ import torch
 from superopt import Case
 from superopt import Scalar
 from superopt import Tensor
+from superopt import argmax
 from superopt import exp
+from superopt import gather
 from superopt import inf
 from superopt import log
 from superopt import maximum
@@ -48,6 +50,11 @@ def off_by_one_reference(q, k, v):
     scores = torch_scores(q, k)
     further = torch.zeros_like(scores[..., :1])
     return torch.softmax(torch.cat([scores, further], dim=-1), dim=-1)[..., :-1] @ v
+
+
+def hard_attention_reference(q, k, v):
+    best = torch_scores(q, k).argmax(dim=-1, keepdim=True)
+    return torch.take_along_dim(v, best, dim=-2)
 
 
 def random_features_reference(u, v):
@@ -103,6 +110,21 @@ def off_by_one(
     largest = maximum(scores.max("n"), 0)
     weights = exp(scores - largest)
     return (weights / (weights.sum("n") + exp(-largest)) * v).sum("n")
+
+
+@spec(
+    cases=[*CASES, Case("decode", b=32, h=32, m=1, n=8192, d=128, e=128)],
+    dtype="bf16",
+    reference=hard_attention_reference,
+)
+def hard_attention(
+    q: Annotated[Tensor, "b h m d"],
+    k: Annotated[Tensor, "b h n d"],
+    v: Annotated[Tensor, "b h n e"],
+) -> Annotated[Tensor, "b h m e"]:
+    """All weight on the key that fits best, the first of several."""
+    scores = (q * k).sum("d") * rsqrt(size("d"))
+    return gather(v, argmax(scores, "n"), "n")
 
 
 @spec(

@@ -31,6 +31,7 @@ from superopt.library import bottom_k
 from superopt.library import gather
 from superopt.library import gelu
 from superopt.library import l2_normalize
+from superopt.library import last
 from superopt.library import layer_norm
 from superopt.library import log_softmax
 from superopt.library import logsumexp
@@ -40,6 +41,7 @@ from superopt.library import silu
 from superopt.library import softmax
 from superopt.library import top_k
 from superopt.library import var
+from superopt.recurrences import recur
 from superopt.spec import Spec
 from superopt.spec import spec  # the decorator hides the module of the same name, on purpose
 from superopt.tensor import Scalar
@@ -63,6 +65,7 @@ __all__ = [
     "index",
     "inf",
     "l2_normalize",
+    "last",
     "layer_norm",
     "log",
     "log2",
@@ -71,6 +74,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pi",
+    "recur",
     "relu",
     "rms_norm",
     "round_to",

@@ -6,6 +6,8 @@ every position of a row is masked (-inf), softmax is 0 and logsumexp is -inf.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from superopt.axes import known_axis
 from superopt.axes import make_axis
 from superopt.functions import erf
@@ -28,6 +30,7 @@ from superopt.tensor import refuse
 from superopt.tensor import spoken
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Index
+from superopt.ugraph.node import Recur
 from superopt.ugraph.scalar import Kind
 
 
@@ -119,6 +122,13 @@ def gather(x: Tensor, position: Operand, axis: str) -> Tensor:
     if known_axis(axis) not in node_of(x).axes:
         refuse(f"no axis {axis!r} to gather on; the tensor has {spoken(node_of(x).axes)}")
     return where(index(axis) == position, x, 0).sum(axis)
+
+
+def last(x: Tensor, axis: str) -> Tensor:
+    """``x`` at the last position of ``axis``; over an empty one 0, or what ``recur`` begins as."""
+    if isinstance(x.node, Recur) and x.node.axis == axis:
+        return Tensor(replace(x.node, last=True))
+    return gather(x, size(axis) - 1, axis)
 
 
 def argmax(x: Tensor, axis: str) -> Tensor:

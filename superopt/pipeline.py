@@ -55,8 +55,8 @@ FINALISTS = 3  # candidates that are verified to the end, per case
 FINALISTS_TIMED = 5  # where they are timed, so that the model need not be right
 CANDIDATES_EACH = 8  # of a budget, for each finalist
 EXAMINED = 12  # structures that are tried for that
-KEPT = "interrupted: keeping what is verified; once more to give that up"
 VARIANTS = 2  # candidates of one structure that are tried, until one is verified
+KEPT = "interrupted: keeping what is verified; once more to give that up"
 
 
 class Listener(Protocol):

@@ -29,7 +29,7 @@ FILE_NAMES = frozenset(
     _max _min _mul _tanh _sigmoid _erf _plain _check _span _output _several _planned _scalar _choose
     _target _register _even _whole _joint _div _sqrt _exp2 _log2 _nearest _fold _operator _fake
     TensorDescriptor _descriptors _old _rounded _round_to _round_to_bf16
-    _best _keys _nobody _among _ranked
+    _best _keys _nobody _among _ranked _origin _follow _goes _taken _recurrence
     tle gluon gl fence_async_shared mbarrier tma warpgroup_mma warpgroup_mma_wait SharedDescriptor
     _without_roles _instead _part _shared_descriptors _room GLUON_DTYPES TAKEN _at_once
     _multiprocessors _dependent""".split()  # noqa: SIM905

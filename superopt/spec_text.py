@@ -19,10 +19,14 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
+from superopt.ugraph.node import State
+from superopt.ugraph.recurrence import ZERO
+from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
@@ -150,7 +154,7 @@ class _Body:
             if not children(node):
                 continue
             text = self.text(node)
-            if isinstance(node, Reduce | Scan) or reads[node] > 1 or len(text) > _LONG:
+            if isinstance(node, Reduce | Scan | Recur) or reads[node] > 1 or len(text) > _LONG:
                 name = next(self.free)
                 self.known[node] = name
                 yield f"{name} = {text}"
@@ -187,9 +191,21 @@ class _Body:
                 return f'{self._closed(arg, _ATOM)}.{_METHOD[fn]}("{axis}")', _ATOM
             case Scan(fn=fn, axis=axis, arg=arg):
                 return f'{self._closed(arg, _ATOM)}.cum{_METHOD[fn]}("{axis}")', _ATOM
+            case Recur():
+                return self._recurrence(node)
             case Map():
                 return self._map(node)
         raise NotEmittable(f"a spec has no word for {type(node).__name__}")
+
+    def _recurrence(self, node: Recur) -> tuple[str, int]:
+        state = State("state", node.state, old=True)
+        self.known[state] = name = next(self.free)
+        after = self.text(step(node, state))
+        del self.known[state]
+        words = [f'"{node.axis}"', f'"{" ".join(node.state)}"', f"lambda {name}: {after}"]
+        words += [self.text(node.first)] if node.first is not ZERO else []
+        text, binding = self._call("recur", words)
+        return self._call("last", [text, f'"{node.axis}"']) if node.last else (text, binding)
 
     def _map(self, node: Map) -> tuple[str, int]:
         match node:

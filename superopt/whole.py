@@ -60,6 +60,8 @@ def _one(node: Node, below: list[int | None], sizes: Mapping[str, int]) -> int |
             return abs(int(value))
         case Size(axis=axis) | Index(axis=axis) | Best(of=axis, at=True):
             return sizes[axis]
+        case Best(taken=True):
+            return _largest(below[len(node.pairs) :])
         case Map(fn=Fn.WHERE):
             return _largest(below[1:])
         case Map(fn=Fn.MAX | Fn.MIN) | Reduce(fn=Fn.MAX | Fn.MIN):

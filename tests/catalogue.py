@@ -28,6 +28,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.masks import cleared
 from superopt.ugraph.order import by_order
+from superopt.ugraph.payload import with_payloads
 from superopt.ugraph.ranges import narrow
 from superopt.verify.field.graphs import verify_graph
 from superopt.verify.run.checks import check_floats
@@ -44,8 +45,8 @@ BOTH, ROLLING = "rolling, split", "rolling"
 @dataclass(frozen=True)
 class Pattern:
     """A row. ``ranks``: of its repairs in one walk of ``axis``, in order, then of its lists
-    (``merge``); None is a refusal, none are nothing to repair. ``modes``: of the walk that holds,
-    which may be one of several."""
+    (``merge``) and recurrences (``steps``); None is a refusal, none are nothing to repair.
+    ``modes``: of the walk that holds, which may be one of several."""
 
     name: str
     spec: str
@@ -111,7 +112,9 @@ ROWS = (
     Pattern("step of a forward pass", "semirings.py:forward_step", "k", (1,)),
     Pattern("softmax of a softmax", "weighting.py:softmax_twice", "n", (None,)),
     Pattern("largest and where it is", "routing.py:greedy", "n", ("merge",)),
-    Pattern("gather at the largest", "routing.py:chosen", "n", (None, "merge"), ROLLING),
+    Pattern("gather at the largest", "routing.py:chosen", "n", ("merge", "merge")),
+    Pattern("rows at the largest", "weighting.py:hard_attention", "n", ("merge", "merge")),
+    Pattern("gather at the largest of others", "losses.py:taught", "n", (1, "merge", "merge")),
     Pattern("best of a softmax", "routing.py:gating", "e", (1, "merge")),
     Pattern("softmax of the best", "routing.py:top_k_softmax", "e", ("merge",)),
     Pattern("best and a normaliser", "routing.py:candidates", "n", (1, "merge")),
@@ -122,10 +125,9 @@ ROWS = (
     Pattern("gated decay, read", "recurrent.py:gated_read", "n", (1, 1)),
     Pattern("stabilised memory", "recurrent.py:stabilised_state", "n", (1, 1)),
     Pattern("softmax that forgets", "recurrent.py:forgetting_decode", "n", (1, 1, 1)),
+    Pattern("delta rule", "recurrent.py:delta_rule", "n", ("steps",), ROLLING),
+    Pattern("gated delta rule", "recurrent.py:gated_delta_rule", "n", ("steps",), ROLLING),
 )
-
-UNSAID = {"gated delta rule": "steps that are matrices"}
-"""Rows that no spec can say, and why (``docs/language.md``)."""
 
 
 def kernels(pattern: Pattern) -> Iterator[tuple[str, KernelGraph]]:
@@ -157,8 +159,9 @@ def kernels(pattern: Pattern) -> Iterator[tuple[str, KernelGraph]]:
 
 
 def meaning(pattern: Pattern) -> Program:
-    """The spec as every search begins with it: its lists are ranked by what is not rounded yet."""
-    return by_order(pattern.loaded.program)
+    """The spec as every search begins with it: its lists are ranked by what is not rounded yet,
+    and bring along what is read at their places."""
+    return with_payloads(by_order(pattern.loaded.program))
 
 
 def judged(pattern: Pattern, graph: KernelGraph, seed: int = 0) -> Verdict:

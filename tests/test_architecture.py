@@ -32,6 +32,7 @@ COVERED_BY = {
         *("emit.struct.producer", "emit.struct.values"),
     ),
     "tests/emit/flagtree/test_kernel.py": ("emit.flagtree.pipes", "emit.flagtree.roles"),
+    "tests/emit/test_payload.py": ("emit.sides",),
     "tests/ugraph/test_parse.py": ("ugraph.parse_nodes",),
     "tests/rewrite/test_saturate.py": ("rewrite.algebra", "rewrite.folds"),  # laws as data
     "tests/verify/reals/test_laws.py": ("verify.field.scalarpoint",),

@@ -23,6 +23,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
@@ -117,7 +118,7 @@ class _Cut:
             case Reduce(fn=fn, axis=axis) if axis == self.axis:
                 tile = Reduce(fn, self.inside, parts[0])
                 return tile if local else Reduce(fn, self.tile, tile)
-            case Scan(axis=axis) | Best(axis=axis) if axis == self.axis:
+            case Scan(axis=axis) | Best(axis=axis) | Recur(axis=axis) if axis == self.axis:
                 raise NoRepair(f"{words(node)} is not cut into tiles")
             case Map(fn=fn, args=(value,)) if fn in GRIDS and self._scaled(value):
                 rounded = Map(fn, (self.local[value],))

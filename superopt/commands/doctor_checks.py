@@ -94,7 +94,7 @@ def abilities() -> Iterator[Check]:
         yield guarded(
             "execute it in Triton's interpreter",
             lambda: doctor_kernel.self_tested(file, device=False),
-            remedy=_interpreter(version_of("triton"), version_of("numpy")),
+            remedy=_interpreter_remedy(version_of("triton"), version_of("numpy")),
         )
         yield guarded(
             "compile it ahead of time",
@@ -112,7 +112,7 @@ def abilities() -> Iterator[Check]:
         yield from _flagtree(Path(folder))
 
 
-def _interpreter(triton: str, numpy: str) -> str:
+def _interpreter_remedy(triton: str, numpy: str) -> str:
     """What to do if the interpreter does not work with these versions."""
     if release(triton) < (3, 7) and release(numpy) >= (2, 4):
         return (

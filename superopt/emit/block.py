@@ -10,6 +10,7 @@ from superopt.emit.dependent import Neighbours
 from superopt.emit.dialect import Dialect
 from superopt.emit.expression import Expressions
 from superopt.emit.kernel import Kernel
+from superopt.emit.payload import Payloads
 from superopt.emit.program import Frame
 from superopt.emit.ranking import Lists
 from superopt.emit.scalar import integer_unit
@@ -27,9 +28,10 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import unmasked
 from superopt.ugraph.node import Best
-from superopt.ugraph.node import Index
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
+from superopt.ugraph.recurrence import ZERO
+from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.scans import running
@@ -62,7 +64,8 @@ class _Block:
         self.frame = Frame(block, described, dialect)
         self.values = Expressions(self.frame, self._roots())
         self.ranges = Ranges(self.frame, self.values)
-        self.lists = Lists(self.values)
+        self.lists, self.payloads = Lists(self.values), Payloads(self.values)
+        self.origins: dict[str, list[str]] = {}  # of what is new in a list, by its carry
 
     def _roots(self, walk: Walk | None = None, running: Walk | None = None) -> list[Node]:
         """What is printed, with ``running`` in the place of ``walk``.
@@ -123,15 +126,15 @@ class _Block:
         dims = {c.name: frame.dims(c.over) for c in walk.carries}
         for carry in walk.carries:
             if carry.listed is not None:
-                if not carry.listed.at:
+                if carry.listed.taken:
+                    nothing = self.payloads.nothing(listing(walk, carry))
+                    frame.here.line(f"{states[carry.name]} = {nothing}")
+                elif not carry.listed.at:
                     empty = self.lists.empty(listing(walk, carry))
                     frame.here.line(f"{states[carry.name]} = {empty}")
                 continue
-            real = carry.state.kind is Kind.REAL
-            unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
-            kind = "tl.float32" if real else "tl.int64"
-            full = f"{values.shape(dims[carry.name])}, {unit}, {kind}"
-            frame.here.line(f"{states[carry.name]} = tl.full({full})")
+            text = self._begun(carry, dims[carry.name])
+            frame.here.line(f"{states[carry.name]} = {text}")
         final = {c.name: Value(states[c.name], dims[c.name], c.state.kind) for c in walk.carries}
         first = values.local(f"{frame.stem(axis)}_first")
         segments = span.segments[::-1] if walk.reverse else span.segments
@@ -145,10 +148,19 @@ class _Block:
             if carry.listed is None:
                 values.define(carry.state, final[carry.name])
             elif not carry.listed.at:
-                self._finished(walk, carry, states[carry.name])
+                self._finished(walk, carry, states)
 
-    def _finished(self, walk: Walk, carry: Carry, kept: str) -> None:
+    def _finished(self, walk: Walk, carry: Carry, states: dict[str, str]) -> None:
         """Ranks a list once its walk is over."""
+        assert carry.listed is not None
+        kept = states[carry.name]
+        if carry.listed.taken:
+            name = self.values.local(f"{carry.name}_best")
+            node, of = listing(walk, carry), states[carry.listed.other]
+            self.values.define(
+                carry.state, self.payloads.ranked(node, kept, of, self.frame.here, name)
+            )
+            return
         names = (self.values.local(f"{carry.name}_value"), self.values.local(f"{carry.name}_place"))
         halves = self.lists.ranked(listing(walk, carry), kept, self.frame.here, names)
         for half, value in zip(carry.pair(walk.components), halves, strict=True):
@@ -199,9 +211,12 @@ class _Block:
 
     def _head(self, walk: Walk, segment: Segment, first: str, body: Writer) -> str:
         """The line that begins a loop."""
-        frame, values, tile = self.frame, self.values, self.frame.tile(walk.axis)
+        frame, values = self.frame, self.values
         begin, end, stem = segment.begin, segment.end, frame.stem(walk.axis)
         at = first if segment.jump is None else values.local(f"{stem}_from")
+        if walk.axis not in frame.order:
+            return f"for {at} in range({begin}, {end}):"
+        tile = frame.tile(walk.axis)
         head = f"for {at} in range({begin}, {end}, {tile}):"
         if walk.reverse:
             count, step = frame.names.fresh(f"{stem}_count"), frame.names.fresh(f"{stem}_step")
@@ -219,11 +234,10 @@ class _Block:
         """Prints the new value of a carry; returns what must wait for the end of the body."""
         values = self.values
         if carry.listed is not None:
-            if not carry.listed.at:
-                pair = (carry.term, Index(walk.axis))
-                more = self.lists.among(listing(walk, carry), state, pair, self.frame.here)
-                self.frame.here.line(f"{state} = {more}")
+            self._list(walk, carry, state)
             return []
+        if carry.stepwise:
+            return self._stepped(carry, state, dims)
         kept = values.value(carry.kept(walk.components))
         fold = Reduce(carry.fold, walk.axis, carry.term)
         new = values.product(fold, kept)
@@ -245,6 +259,43 @@ class _Block:
         body.line(f"{name} = {new.text}")
         values.define(carry.state, Value(name, dims, carry.state.kind))
         return [f"{state} = {name}"]
+
+    def _begun(self, carry: Carry, dims: tuple[str, ...]) -> str:
+        """A carry before the first tile, over ``dims``."""
+        shape = self.values.shape(dims)
+        first = carry.recurrence(last=False).first if carry.stepwise else ZERO
+        if first is not ZERO:
+            value = self.values.real(first)
+            wide = f"{value.along(dims)} + tl.zeros({shape}, tl.float32)"
+            return value.text if value.dims == dims and not value.is_literal else wide
+        real = carry.state.kind is Kind.REAL
+        unit = numeral(carry.fold.unit) if real else integer_unit(carry.fold)
+        return f"tl.full({shape}, {unit}, {'tl.float32' if real else 'tl.int64'})"
+
+    def _stepped(self, carry: Carry, state: str, dims: tuple[str, ...]) -> list[str]:
+        """Prints one step of a recurrence, whose states are those of its carry from here on."""
+        recurrence = carry.recurrence(last=False)
+        new = self.values.stepped(recurrence)
+        text = new.text
+        if new.dims != dims:  # the old state is dropped, and what takes its place has fewer axes
+            text = f"{new.along(dims)} + tl.zeros({self.values.shape(dims)}, tl.float32)"
+        self.frame.here.line(f"{state} = {text}")
+        for node in (recurrence, carry.state):
+            self.values.define(node, Value(state, dims, Kind.REAL))
+        return []
+
+    def _list(self, walk: Walk, carry: Carry, state: str) -> None:
+        """Prints what a tile adds to a list, or which payloads it adds to those of one."""
+        assert carry.listed is not None
+        node, lines = listing(walk, carry), self.frame.here
+        if carry.listed.taken:
+            origins = self.origins[carry.listed.other]
+            self.payloads.follow(node, state, origins, lines, state)
+        elif any(c.goes_with(carry) for c in walk.carries):
+            more, self.origins[carry.name] = self.lists.traced(node, state, lines)
+            lines.line(f"{state} = {more}")
+        elif not carry.listed.at:
+            lines.line(f"{state} = {self.lists.among(node, state, node.pairs, lines)}")
 
     def _old_is_read_later(self, walk: Walk, carry: Carry) -> bool:
         """Whether anything after the carry's own update reads its old value."""
@@ -275,8 +326,8 @@ class _Block:
 
 
 def listing(walk: Walk, carry: Carry) -> Best:
-    """What a tile adds to a list."""
-    return carry.best(walk.axis, (carry.term, Index(walk.axis)))
+    """What a tile adds to a list, or to what goes with one."""
+    return carry.listing(walk.axis, walk.components)
 
 
 def _walk_roots(walk: Walk) -> list[Node]:
@@ -286,6 +337,10 @@ def _walk_roots(walk: Walk) -> list[Node]:
     for carry in walk.carries:
         if carry.listed is not None:
             roots += [] if carry.listed.at else [carry.term]
+            continue
+        if carry.stepwise:
+            recurrence = carry.recurrence(last=False)
+            roots += [recurrence.first, step(recurrence, carry.old)]
             continue
         roots += [carry.kept(walk.components), Reduce(carry.fold, walk.axis, carry.term)]
     return roots + [s.value for s in walk.stores]

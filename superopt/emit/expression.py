@@ -7,7 +7,6 @@ into its user.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from superopt.emit import descriptor
 from superopt.emit.dialect import Dialect
@@ -16,7 +15,6 @@ from superopt.emit.flagtree import lite
 from superopt.emit.kernel import TRITON_DTYPES
 from superopt.emit.number import is_pure
 from superopt.emit.program import Frame
-from superopt.emit.ranking import Lists
 from superopt.emit.room import widened
 from superopt.emit.scalar import CLOSED
 from superopt.emit.scalar import FOLD_NEEDS
@@ -28,6 +26,7 @@ from superopt.emit.scalar import exact
 from superopt.emit.scalar import integer_unit
 from superopt.emit.scalar import numeral
 from superopt.emit.scopes import Scopes
+from superopt.emit.sides import side
 from superopt.emit.value import Value
 from superopt.errors import NotEmittable
 from superopt.ugraph.contraction import MatrixProduct
@@ -42,11 +41,13 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
+from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.unseen import Unseen
@@ -142,7 +143,9 @@ class Expressions(Scopes):
             case Scan():
                 return self._scan(node)
             case Best():
-                return self._best(node)
+                return side(self, node)
+            case Recur():
+                raise NotEmittable(f"a recurrence along {node.axis!r} is read before its state")
             case State(carry=carry, old=old):
                 when = "old" if old else "new"
                 raise NotEmittable(
@@ -246,10 +249,9 @@ class Expressions(Scopes):
         if isinstance(node.args[0], Named):
             values = self._constant_second(fn, values)
         dims = self.union(values)
-        if fn is Fn.DIV and () != values[1].dims != dims:
-            # One division for all that have a denominator in common, and no more than a product.
-            fn, below = Fn.MUL, values[1]
-            text = f"1.0 / {below.operand}"
+        if fn is Fn.DIV and (below := values[1]).dims not in ((), dims):
+            # One division for all that have a denominator in common, then no more than a product.
+            fn, text = Fn.MUL, f"1.0 / {below.operand}"
             values[1] = Value(text, below.dims, below.kind, False, below.weight)
         bare = fn in CLOSED and fn is not Fn.EXP
         texts = [
@@ -270,6 +272,8 @@ class Expressions(Scopes):
         return self.real(node) if kind is Kind.REAL else self.value(node)
 
     def _fold(self, node: Reduce) -> Value:
+        if self._alone(node.axis):
+            return self._folded(node)
         if node.axis not in self.frame.order:
             raise NotEmittable(f"{node.fn.symbol} over {node.axis!r}, which is no tile dimension")
         if (product := self.product(node)) is not None:
@@ -279,17 +283,31 @@ class Expressions(Scopes):
         return Value(text, tuple(d for d in value.dims if d != node.axis), node.kind)
 
     def _scan(self, node: Scan) -> Value:
-        if node.axis not in self.frame.order:
+        alone = self._alone(node.axis)
+        if not alone and node.axis not in self.frame.order:
             raise NotEmittable(f"a scan along {node.axis!r}, which is no tile dimension")
-        value = self._folded(node)
-        here = Value(
-            SCANS[node.fn].format(value.text, value.dims.index(node.axis)), value.dims, node.kind
-        )
+        value = here = self._folded(node)
+        if not alone:
+            text = SCANS[node.fn].format(value.text, value.dims.index(node.axis))
+            here = Value(text, value.dims, node.kind)
         before = self.running(node)
         if before is None:
             return here
         text = TRITON[node.fn].format(self.value(before).along(here.dims), here.text)
         return Value(text, here.dims, node.kind, closed=False)
+
+    def _alone(self, axis: str) -> bool:
+        """Whether a walk has one position of ``axis`` at a time, which is all that there is to
+        fold."""
+        return axis not in self.frame.order and axis in self.frame.walks
+
+    def stepped(self, node: Recur) -> Value:
+        """The state of a recurrence after the position in hand; no variable has it."""
+        before = self.running(node)
+        if before is None or not self._alone(node.axis):
+            raise NotEmittable(f"a recurrence along {node.axis!r} outside of a walk of positions")
+        after = step(node, before)
+        return self._print(after) if isinstance(after, Map | Reduce) else self.value(after)
 
     def _folded(self, node: Reduce | Scan) -> Value:
         """What is folded, with the unit at the lanes that do not exist."""
@@ -302,18 +320,6 @@ class Expressions(Scopes):
         if need := FOLD_NEEDS.get(node.fn):
             self.frame.helpers[need] = None
         return value
-
-    def _best(self, node: Best) -> Value:
-        """A list of the best; its other half is then known as well."""
-        lists, depth = Lists(self), self._depth(node)
-        kept = lists.among(node, lists.empty(node), node.args, self.frame.at_depth(depth))
-        wishes = (f"{node.into}_value", f"{node.into}_place")
-        names = (self._named(wishes[0], depth), self._named(wishes[1], depth))
-        halves = lists.ranked(node, kept, self.frame.at_depth(depth), names)
-        known = self._place(node)
-        for at, value in enumerate(halves):
-            known[replace(node, at=bool(at))] = value
-        return halves[node.at]
 
     def _masked(self, node: Node, value: Value, axis: str, unit: str) -> Value:
         """``node`` with ``unit`` at the lanes of ``axis`` that do not exist."""
@@ -350,9 +356,9 @@ class Expressions(Scopes):
 
     def _case_dtype(self, product: MatrixProduct) -> str:
         """The dtype of the case, as a tensor operand has it, else as any tensor of the kernel."""
-        for side in (product.left, product.right):
-            if isinstance(side, Input) and side.dtype is None:
-                return f"{self.loaded(side).text}.dtype"
+        for operand in (product.left, product.right):
+            if isinstance(operand, Input) and operand.dtype is None:
+                return f"{self.loaded(operand).text}.dtype"
         return self.frame.case_dtype()
 
 

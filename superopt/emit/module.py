@@ -12,13 +12,13 @@ from superopt.emit.block import print_block
 from superopt.emit.dialect import Dialect
 from superopt.emit.flagtree import lite
 from superopt.emit.flagtree.kernel import print_threads as print_tle
-from superopt.emit.flagtree.words import HOST_DESCRIPTORS
 from superopt.emit.host import host_names
 from superopt.emit.kernel import Kernel
 from superopt.emit.kernel import StructKernel
 from superopt.emit.launcher import print_launcher
 from superopt.emit.names import ascii_name
 from superopt.emit.operator import print_operator
+from superopt.emit.payload import HELPERS as FOLLOWING
 from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.emit.ranking import HELPERS as RANKING
@@ -37,6 +37,8 @@ from superopt.emit.struct.kernel import print_threads
 from superopt.emit.torch_reference import BEST
 from superopt.emit.torch_reference import EXTREME
 from superopt.emit.torch_reference import ROUNDED
+from superopt.emit.torch_reference import STEPS
+from superopt.emit.torch_reference import TAKEN
 from superopt.emit.torch_reference import print_reference
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
@@ -153,7 +155,7 @@ def emit(
         interpreted,
         CHECKS,
         descriptor.HOST if twins else "",
-        _roles_host(tle) if roles else "",
+        struct.host(layouts=not tle) if roles else "",
         waves.HOST if any(r.persistent for ks in printed for k in ks for r in k.roles) else "",
         dependent.HOST if any(k.neighbours.before for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
@@ -161,6 +163,8 @@ def emit(
         EXTREME if "_fold(" in reference else "",
         ROUNDED if "_rounded(" in reference else "",
         BEST if "_best(" in reference else "",
+        TAKEN if "_taken(" in reference else "",
+        STEPS if "_recurrence(" in reference else "",
         reference,
         print_self_test(program, names, printed),
     ]
@@ -182,11 +186,6 @@ def body_digest(text: str) -> str:
 
 def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
-
-
-def _roles_host(tle: bool) -> str:
-    """How the launcher starts kernels with roles, in Gluon or TLE."""
-    return struct.HOST.replace(struct.DESCRIPTORS, HOST_DESCRIPTORS) if tle else struct.HOST
 
 
 def _printed(
@@ -242,7 +241,8 @@ def _constants(functions: Sequence[Kernel], host: str) -> str:
 
 def _helpers(functions: Sequence[Kernel]) -> str:
     needed = {h for k in functions for h in k.helpers}
-    return "".join(f"\n\n{text}" for name, text in {**HELPERS, **RANKING}.items() if name in needed)
+    known = {**HELPERS, **RANKING, **FOLLOWING}
+    return "".join(f"\n\n{text}" for name, text in known.items() if name in needed)
 
 
 def plans(rows: Sequence[Row]) -> str:

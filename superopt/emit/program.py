@@ -1,7 +1,7 @@
 """Where a printed program stands: names, parameters, program ids, lanes and masks.
 
 A tiled axis ``m`` has, as far as they are used: ``m_first`` (its tile's first position),
-``m_lane`` (0 .. tile - 1), ``m_at`` (the positions) and ``m_in`` (which of them exist). A grid
+``m_lane`` (0 .. tile - 1), ``m_at`` (the positions) and ``m_in`` (which of them exist). An
 axis without tile has its position ``m_at`` alone. Names are made on first use.
 """
 
@@ -64,6 +64,7 @@ class Frame:
         self._described = frozenset(described)
         self.places: dict[str, Place] = block.place
         self.order = tile_axes(block)
+        self.walks = frozenset(w.axis for w in block.nest)  # the axes that are walked
         self.names = Namer()
         self.lines = Writer(1)
         self.bodies: list[Body] = []  # of the walks in hand, the innermost last
@@ -286,7 +287,11 @@ class Frame:
         if axis in self.host or self.guests.get(axis):
             return self._unpacked(axis)
         if axis not in self.order:
-            return Value(self._known[axis, "at"], (), Kind.INT)
+            if not isinstance(self.places[axis], Loop):
+                return Value(self._known[axis, "at"], (), Kind.INT)
+            # The interpreter counts in Python's numbers, which have none of a tensor's methods.
+            text = f"tl.cast({self.first(axis)}, tl.int32)"
+            return Value(self._make(axis, "at", text), (), Kind.INT)
         return self._lanes(axis, "at")
 
     def _lanes(self, axis: str, what: str) -> Value:
@@ -325,7 +330,7 @@ class Frame:
 
     def full(self, axis: str) -> bool:
         """Whether all lanes of the tile in hand are positions, whatever its size."""
-        return any(b.clear for b in self.bodies if b.axis == axis)
+        return axis not in self.order or any(b.clear for b in self.bodies if b.axis == axis)
 
     def along(self, value: Value, dims: tuple[str, ...]) -> str:
         """``value`` as an operand beside values with ``dims``."""
@@ -351,8 +356,9 @@ class Frame:
                     lanes.append(self.along(self.at(axis), dims) + by)
                 continue
             if axis not in dims:
-                if not walked:
-                    starts.append(self.at(axis).text + by)
+                if (axis == self.walked) == walked:
+                    at = self.first(axis) if self.depth(axis) else self.at(axis).text
+                    starts.append(f"{at}{by}")
                 continue
             if (axis == self.walked) == walked and (first := self.first(axis)) is not None:
                 starts.append(first + by)

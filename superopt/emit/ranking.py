@@ -79,31 +79,57 @@ class Lists:
     def empty(self, node: Best) -> str:
         """A list without candidates."""
         self.frame.helpers["_nobody"] = None
-        lanes, dims = self._lanes(node), self.dims(node)
+        lanes, dims = self.lanes(node), self.dims(node)
         if len(dims) > 1:
             lanes += f" + tl.zeros({self.values.shape(dims)}, tl.int32)"
         return f"_nobody({lanes}, {self.frame.size(node.into)})"
 
     def among(self, node: Best, kept: str, pairs: tuple[Node, ...], lines: Writer) -> str:
         """The list ``kept`` with the candidates of ``pairs``, whose keys get names in ``lines``."""
-        self.frame.helpers["_among"] = None
         for value, place in zip(pairs[::2], pairs[1::2], strict=True):
-            keys = self.values.local(f"{self.frame.stem(node.axis)}_keys")
-            lines.line(f"{keys} = {self._keys(node, value, place)}")
-            kept = f"_among({kept}, {keys}, {self.frame.size(node.into)})"
+            kept = self._with(node, kept, self._named_keys(node, value, place, lines))
         return kept
+
+    def traced(self, node: Best, kept: str, lines: Writer) -> tuple[str, list[str]]:
+        """The list named ``kept`` with the candidates of ``node``, and for each of its pairs the
+        lanes that what is new came from; all have names in ``lines``."""
+        self.frame.helpers["_origin"] = None
+        origins: list[str] = []
+        stem = self.frame.stem(node.axis)
+        for value, place in zip(node.pairs[::2], node.pairs[1::2], strict=True):
+            keys = self._named_keys(node, value, place, lines)
+            more, origin = self.values.local(f"{stem}_best"), self.values.local(f"{stem}_from")
+            lines.line(f"{more} = {self._with(node, kept, keys)}")
+            lines.line(f"{origin} = _origin({more}, {kept}, {keys})")
+            origins.append(origin)
+            kept = more
+        return kept, origins
+
+    def _named_keys(self, node: Best, value: Node, place: Node, lines: Writer) -> str:
+        keys = self.values.local(f"{self.frame.stem(node.axis)}_keys")
+        lines.line(f"{keys} = {self._keys(node, value, place)}")
+        return keys
+
+    def _with(self, node: Best, kept: str, keys: str) -> str:
+        self.frame.helpers["_among"] = None
+        return f"_among({kept}, {keys}, {self.frame.size(node.into)})"
 
     def ranked(self, node: Best, kept: str, lines: Writer, names: tuple[str, str]) -> list[Value]:
         """Both halves of a list, which a new line of ``lines`` names."""
         self.frame.helpers["_ranked"] = None
         count, end = self.frame.size(node.into), self.frame.size(node.of)
         have, want = self.dims(node), self.frame.dims(node.axes)
-        lines.line(f"{', '.join(names)} = _ranked({kept}, {self._lanes(node)}, {count}, {end})")
-        texts = (n if have == want else _turned(n, have, want) for n in names)
+        lines.line(f"{', '.join(names)} = _ranked({kept}, {self.lanes(node)}, {count}, {end})")
+        texts = (n if have == want else turned(n, have, want) for n in names)
         kinds = (Kind.REAL, Kind.INT)
         return [Value(t, want, kind) for t, kind in zip(texts, kinds, strict=True)]
 
-    def _lanes(self, node: Best) -> str:
+    def along(self, node: Best, value: Node, place: Node) -> list[str]:
+        """The dimensions of the candidates of one pair."""
+        dims = self.frame.dims(value.axes) + self.frame.dims(place.axes)
+        return [a for a in (node.axis, node.into) if a in dims]
+
+    def lanes(self, node: Best) -> str:
         """The ranks along the last dimension."""
         rank = len(self.dims(node))
         lanes = self.frame.lane(node.into)
@@ -114,7 +140,7 @@ class Lists:
         frame, values = self.frame, self.values
         frame.helpers["_keys"] = None
         pair = [values.real(value), values.value(place)]
-        along = [a for a in (node.axis, node.into) if any(a in v.dims for v in pair)]
+        along = self.along(node, value, place)
         rest = [d for d in self.dims(node) if d != node.into]
         if lost := [a for a in along if a not in frame.order]:
             raise NotEmittable(f"the best along {lost[0]!r}, which is no tile dimension")
@@ -128,7 +154,7 @@ class Lists:
                 text = f"tl.where({inside}, {text}, -0x7FFFFFFFFFFFFFFF - 1)"
         wanted = (*rest, *along)
         if here != wanted:
-            text = _turned(text, here, wanted)
+            text = turned(text, here, wanted)
         if len(along) > 1:
             tiles = [frame.tile(d) for d in rest]
             shape = ", ".join([*tiles, " * ".join(frame.tile(a) for a in along)])
@@ -136,5 +162,6 @@ class Lists:
         return text
 
 
-def _turned(text: str, have: tuple[str, ...], want: tuple[str, ...]) -> str:
+def turned(text: str, have: tuple[str, ...], want: tuple[str, ...]) -> str:
+    """A tile with its dimensions in another order."""
     return f"tl.permute({text}, [{', '.join(str(have.index(d)) for d in want)}])"

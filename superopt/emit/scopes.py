@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from abc import ABC
 from abc import abstractmethod
+from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
 from superopt.emit.program import Frame
 from superopt.emit.value import Value
+from superopt.emit.writer import Writer
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -24,6 +26,7 @@ from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scans import Prefix
 from superopt.ugraph.scans import running
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
@@ -92,8 +95,8 @@ class Scopes(ABC):
         self._bodies.append(_Scope(walk))
         self._last = self._bodies[-1].local
 
-    def running(self, scan: Scan) -> State | None:
-        """What a scan along the axis of the walk in hand goes on from."""
+    def running(self, scan: Prefix) -> State | None:
+        """What a scan or a recurrence along the axis of the walk in hand goes on from."""
         found = running(self._bodies[-1].walk).get(scan) if self._bodies else None
         return found.old if found is not None else None
 
@@ -111,6 +114,23 @@ class Scopes(ABC):
     def local(self, wish: str) -> str:
         """A variable of the innermost loop in hand, if there is one."""
         return self._named(wish, len(self._bodies))
+
+    def name_of(self, node: Node, wish: str) -> str:
+        """A variable of the loop in which ``node`` belongs, if it is one."""
+        return self._named(wish, self._depth(node))
+
+    def lines_of(self, node: Node) -> Writer:
+        """The lines in which ``node`` belongs."""
+        return self.frame.at_depth(self._depth(node))
+
+    def known_with(self, node: Node) -> dict[object, Value]:
+        """What is known where ``node`` belongs."""
+        return self._place(node)
+
+    @property
+    def read(self) -> Collection[Node]:
+        """All that is to be computed."""
+        return self._uses
 
     def varies(self, node: Node) -> bool:
         """Whether ``node`` can change from tile to tile of the walks in hand.

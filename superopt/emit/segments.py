@@ -127,7 +127,8 @@ class Ranges:
     def _range(self, walk: Walk) -> tuple[str, str]:
         """Prints the range of a walk: its first position, a multiple of the tile, and its end."""
         frame, axis = self.frame, walk.axis
-        stem, tile, size = frame.stem(axis), frame.tile(axis), frame.size(axis)
+        stem, size = frame.stem(axis), frame.size(axis)
+        tile = frame.tile(axis) if axis in frame.order else "1"
         begin, end = "0", size
         if isinstance(frame.places[axis], Split):
             part = part_axis(axis)

@@ -27,10 +27,12 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -127,7 +129,9 @@ class _Reference:
         if node not in self.known:
             value = self._print(node)
             long = (
-                value.weight > MOST or self.uses.get(node, 0) > 1 or isinstance(node, Reduce | Scan)
+                value.weight > MOST
+                or self.uses.get(node, 0) > 1
+                or isinstance(node, Reduce | Scan | Recur)
             )
             if long and not value.is_name and not isinstance(node, Const):
                 self.count += 1
@@ -162,7 +166,9 @@ class _Reference:
             case Reduce():
                 return self._fold(node)
             case Best():
-                return self._best(node)
+                return self._taken(node) if node.taken else self._best(node)
+            case Recur():
+                return self._recurrence(node)
             case Scan(fn=fn):
                 value = self._as(node.kind, node.arg)
                 text = SCANS[fn].format(value.operand, value.dims.index(node.axis))
@@ -217,6 +223,50 @@ class _Reference:
             self.known[half] = Value(f"{name}{turn}", dims, half.kind, bool(turn))
         return self.known[node]
 
+    def _taken(self, node: Best) -> Value:
+        """What stands at the places of a list."""
+        rest = tuple(a for a in self.order if a in node.axes and a != node.into)
+        (payload,) = node.payloads
+        sides = [(self._as(node.kind, payload), node.axis)]
+        sides.append((self.value(node.list_of(at=True)), node.into))
+        texts = []
+        for value, last in sides:
+            text = value.operand
+            if value.dims[-1] != last:
+                text = f"{text}.movedim({value.dims.index(last)}, -1)"
+            dims = tuple(d for d in value.dims if d != last)
+            texts.append(Value(text, (*dims, last), value.kind).along((*rest, last)))
+        dims, have = tuple(a for a in self.order if a in node.axes), (*rest, node.into)
+        turn = f".permute({', '.join(str(have.index(d)) for d in dims)})" if dims != have else ""
+        return Value(f"_taken({', '.join(texts)}){turn}", dims, node.kind)
+
+    def _recurrence(self, node: Recur) -> Value:
+        """The states one after another; positions are the first dimension while they are made."""
+        dims = tuple(a for a in self.order if a in node.axes)
+        state = tuple(a for a in self.order if a in node.state)
+        keep, add, *pairs = (self._per_step(arg, (node.axis, *state)) for arg in node.args)
+        shape = tuple_text([self.host.sizes[a] for a in (node.axis, *state)])
+        parts = [shape, self._per_step(node.first, state), keep, add]
+        for names, out, into in zip(node.along, pairs[::2], pairs[1::2], strict=True):
+            places = tuple_text([str(state.index(a)) for a in names])
+            parts.append(tuple_text([places, out, into]))
+        text = f"_recurrence({', '.join(parts)})"
+        if node.last:
+            return Value(f"{text}[-1]", state, node.kind)
+        turn = f".movedim(0, {dims.index(node.axis)})" if dims[0] != node.axis else ""
+        return Value(f"torch.stack({text})[1:]{turn}", dims, node.kind)
+
+    def _per_step(self, arg: Node, order: tuple[str, ...]) -> str:
+        """A tensor with a dimension for each of ``order``, of length 1 where ``arg`` lacks it."""
+        value = self.real(arg)
+        text = self._tensor(arg, value, value.operand)
+        turned = [value.dims.index(a) for a in order if a in value.dims]
+        if turned != sorted(turned):
+            text = f"{text}.permute({', '.join(map(str, turned))})"
+        if len(turned) == len(order):
+            return text
+        return f"{text}[{', '.join(':' if a in value.dims else 'None' for a in order)}]"
+
     def _fold(self, node: Reduce) -> Value:
         dims = tuple(a for a in self.order if a in node.axes)
         parts = factors(node.arg)
@@ -269,6 +319,31 @@ def _best(value, dim, count):
     return torch.where(lost, math.nan, found), torch.where(lost, end, place)
 
 '''
+TAKEN = '''
+
+def _taken(value, place):
+    """What stands at places of the last dimension; 0 at its end."""
+    value = torch.cat([value, value.new_zeros((*value.shape[:-1], 1))], -1)
+    rest = torch.broadcast_shapes(value.shape[:-1], place.shape[:-1])
+    return value.expand(*rest, -1).gather(-1, place.expand(*rest, -1))
+
+'''
+STEPS = '''
+
+def _recurrence(shape, first, keep, add, *sums):
+    """The state before any position and after each one; positions are the first dimension. A step
+    is keep * state + add, and out * (into * state).sum(dims) of each of the sums."""
+    keep, add = keep.expand(shape), add.expand(shape)
+    sums = [(dims, out.expand(shape), into.expand(shape)) for dims, out, into in sums]
+    states = [first.expand(shape[1:])]
+    for at in range(shape[0]):
+        after = keep[at] * states[-1] + add[at]
+        for dims, out, into in sums:
+            after = after + out[at] * (into[at] * states[-1]).sum(dims, keepdim=True)
+        states.append(after)
+    return states
+
+'''
 ROUNDED = '''
 
 def _rounded(x, bits, least, lowest, largest):
@@ -289,7 +364,7 @@ def _children(node: Node) -> tuple[Node, ...]:
             return tuple(dict.fromkeys(factors(arg)))
         case Reduce(arg=arg) | Scan(arg=arg):
             return (arg,)
-        case Map(args=args) | Best(args=args):
-            return tuple(dict.fromkeys(args))
+        case Map() | Best() | Recur():
+            return tuple(dict.fromkeys(children(node)))
         case _:
             return ()

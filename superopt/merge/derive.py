@@ -48,6 +48,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
@@ -252,7 +253,7 @@ def _split(program: Program, axis: str) -> tuple[BlockGraph, tuple[Repair, ...]]
     """All folds over ``axis`` in one walk, which is split; other folded axes are whole."""
     program = by_order(program)
     nodes = topo(s.value for s in program.outputs)
-    folded = {n.axis for n in nodes if isinstance(n, Reduce | Scan | Best)}
+    folded = {n.axis for n in nodes if isinstance(n, Reduce | Scan | Best | Recur)}
     whole = folded | {a for a, _ in program.fixed}
     if axis not in folded:
         raise NoRepair(f"nothing is folded over {axis!r}")

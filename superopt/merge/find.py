@@ -17,6 +17,7 @@ from superopt.merge.judge import judged
 from superopt.repair.record import words
 from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo
 from superopt.verify.verdict import accepted
@@ -51,7 +52,8 @@ def merge(program: Program, axis: str, seed: int = 0) -> Found:
 def folded(program: Program) -> tuple[str, ...]:
     """The axes over which something is folded, in the order of first use."""
     made = {a for a, _ in program.fixed}
-    folds = (n for n in topo(s.value for s in program.outputs) if isinstance(n, Reduce))
+    nodes = topo(s.value for s in program.outputs)
+    folds = (n for n in nodes if isinstance(n, Reduce | Recur))
     return tuple(dict.fromkeys(n.axis for n in folds if n.axis not in made))
 
 

@@ -63,9 +63,12 @@ Remake = Callable[[T], KernelGraph]  # the graph with another part in the place 
 
 
 def graph_mutants(graph: KernelGraph) -> Iterator[GraphMutant]:
-    """Every single change of a graph."""
+    """Every single change of a graph, but for folds of one term only, which are all the same."""
+    single = {axis for axis, size in graph.fixed if size == 1}
     for where, root, remake in _roots(graph):
         for node in topo([root]):
+            if isinstance(node, Reduce) and node.axis in single:
+                continue
             for what, other in others(node):
                 changed = substitute(root, {node: other})
                 if changed.axes != root.axes:
@@ -136,7 +139,7 @@ def _field(
 def _walk(walk: Walk) -> Iterator[tuple[str, Walk]]:
     for i, carry in enumerate(walk.carries):
         for fold in OTHER.get(carry.fold, ()):
-            if fold.is_fold:
+            if fold.is_fold and carry.listed is None:  # another list is no graph (``check.py``)
                 changed = replace(carry, fold=fold)
                 carries = _swapped(walk.carries, i, changed)
                 yield f"fold {fold.symbol} of {carry.name}", replace(walk, carries=carries)

@@ -109,6 +109,11 @@ def _repaired(
 def _refuse_lists(carry: Carry, standing: Sequence[Carry]) -> None:
     """Raises NoRepair if ``carry`` lists the best of what moves, or reads a list that does."""
     read = states(carry.term)
+    if carry.listed is not None and carry.listed.taken:
+        raise NoRepair(
+            f"{words(carry.term)} goes with the best and follows {min(read)}, which moves while "
+            "what it was made for is gone: no law is known"
+        )
     if carry.listed is not None:
         raise NoRepair(
             f"the best of {words(carry.term)} are ranked anew when {min(read)} moves: "

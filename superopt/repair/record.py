@@ -18,11 +18,13 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
@@ -171,6 +173,8 @@ def _words(node: Node, depth: int) -> str:
             return f"{fn.symbol}({', '.join(_words(a, depth + 1) for a in args)})"
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
+        case Recur(axis=axis):
+            return f"recur[{axis}]({', '.join(_words(a, depth + 1) for a in children(node))})"
         case Scan(fn=fn, axis=axis, arg=arg):
             return f"scan_{fn.symbol}[{axis}]({_words(arg, depth + 1)})"
         case Index(axis=axis):

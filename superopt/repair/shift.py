@@ -19,6 +19,7 @@ from superopt.ugraph.carry import Carry
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
@@ -76,7 +77,7 @@ def _response(node: Node, parts: Sequence[Response]) -> Response:
             return _scaled(parts[1], a)
         case Map(fn=Fn.WHERE) if not parts[0] and parts[1] == parts[2]:
             return parts[1]
-        case Reduce() | Scan() | Map():
+        case Reduce() | Scan() | Recur() | Map():
             return {("unknown", node.key): Fraction(1)}
         case _:
             return STILL

@@ -21,6 +21,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -28,6 +29,7 @@ from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.ugraph.walk import children
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
@@ -134,6 +136,8 @@ class _Evaluation:
                 return FINITE
             case Reduce(fn=fn, arg=arg) | Scan(fn=fn, arg=arg):
                 return folded(fn, self.of(arg))
+            case Recur() if all(self.of(a).finite for a in children(node)):
+                return FINITE
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
                 return self._where(condition, then, otherwise)
             case Map(fn=Fn.MUL, args=(a, b)) if a is b:

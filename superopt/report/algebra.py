@@ -14,6 +14,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
@@ -145,7 +146,12 @@ def _text(node: Node, known: Mapping[Node, str]) -> tuple[str, int]:
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{fold_name(fn, axis)}({inner(arg)})", _ATOM
         case Best(axis=axis, into=into, args=args, at=at):
-            return f"{'places' if at else 'best'}_{axis}->{into}({inner(args[0])})", _ATOM
+            name = "taken" if node.taken else "places" if at else "best"
+            shown = ", ".join(inner(a) for a in (args[0], *node.payloads))
+            return f"{name}_{axis}->{into}({shown})", _ATOM
+        case Recur(axis=axis, last=last):
+            words = ", ".join(inner(a) for a in children(node))
+            return f"{'last_' * last}state_{axis}({words})", _ATOM
         case Scan(fn=fn, axis=axis, arg=arg):
             return f"{SCANNED}{fold_name(fn, axis)}({inner(arg)})", _ATOM
         case _:

@@ -158,6 +158,8 @@ def _bound(bound: Bound) -> str:
 def _carry(carry: Carry, axis: str, term: str, old: str) -> str:
     name = f"carry {carry.name}[{' '.join(carry.over)}]"
     if carry.listed is not None:
+        if carry.listed.taken:
+            return f"{name}' = what goes with {carry.listed.other}' of {carry.name} and {term}"
         what = "places of the best" if carry.listed.at else "best"
         return f"{name}' = {what} of {carry.name} and {term} by value, then position"
     tile = f"{fold_name(carry.fold, axis)}({term})"

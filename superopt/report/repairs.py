@@ -35,8 +35,11 @@ from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.order import by_order
+from superopt.ugraph.payload import with_payloads
+from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from superopt.verify.verdict import Proved
@@ -63,7 +66,9 @@ range, scope); one that was sampled in prime fields is named with the chance of 
 What is refused with few walks is searched with more of them.
 A list of the best reads nothing that moves and needs no repair, but its states are lists that are
 merged (rank *merge*): the best of two lists, by value and then by position, with the list that
-has no candidate as the unit.
+has no candidate as the unit. What goes with candidates is taken along with them.
+The state of a recurrence needs none either (rank *steps*): it goes on from position to position,
+in order, and no tile or part of the walk has more than one of them.
 """
 
 
@@ -72,7 +77,8 @@ class Row:
     """One line: a consumer of ``spec`` along ``axis`` in a kernel of ``walks`` walks.
 
     ``consumer``: the name of the fold. ``rank`` None: refused, and ``law`` says why; ``merge``: it
-    reads nothing that moves, but its states are put together by a law of their own.
+    reads nothing that moves, but its states are put together by a law of their own; ``steps``: it
+    is the state of a recurrence.
     ``seconds``: of the derivation of all repairs of the kernel.
     """
 
@@ -138,18 +144,22 @@ class Fusion:
 def fusions(program: Program) -> Iterator[Fusion]:
     """What becomes of the naive fusions of ``program``: for every folded axis those with the
     fewest walks, up to the first one that holds."""
-    program = by_order(program)
+    program = with_payloads(by_order(program))
     values = [s.value for s in program.outputs]
-    nodes = [n for n in topo(values) if isinstance(n, Reduce | Best)]
+    nodes = [n for n in topo(values) if isinstance(n, Reduce | Best | Recur)]
     made = [a for a, _ in program.fixed]
-    folded = [a for a in dict.fromkeys(n.axis for n in nodes) if a not in made]
+    stepped = {n.axis for n in nodes if isinstance(n, Recur)}
+    mixed = [a for n in nodes if isinstance(n, Recur) for a in sorted(n.mixed)]
+    folded = [a for a in dict.fromkeys([*(n.axis for n in nodes), *mixed]) if a not in made]
     for axis in folded:
+        if stepped - {axis}:  # its kernels walk that axis, position by position
+            continue
         try:
             passes = groupings(program.outputs, [axis])[:TRIED]
         except NoFusion:  # walks do not nest: the axis is no walk of one kernel
             continue
         for one in passes:
-            fused = _fused(program, axis, folded, one, Loop())
+            fused = _fused(program, axis, folded, one, Loop(tiled=axis not in stepped))
             start = time.perf_counter()
             try:
                 block, repairs = repair(fused)
@@ -192,12 +202,27 @@ def rows(program: Program, proofs: bool = True) -> list[Row]:
             for carry in lists:
                 row = Row(program.name, axis, walks, carry.name, "merge", _merge(carry))
                 found.append(replace(row, modes=modes, seconds=seconds))
+            steps = [c for w in fusion.block.walks for c in w.carries if c.stepwise]
+            for carry in steps:
+                row = Row(program.name, axis, walks, carry.name, "steps", _step(carry))
+                found.append(replace(row, modes=modes, seconds=seconds))
     return found
 
 
+def _step(carry: Carry) -> tuple[str, ...]:
+    """What one position makes of the state of a recurrence."""
+    recurrence = carry.recurrence(last=False)
+    (text, first), legend = abbreviated([step(recurrence, carry.old), recurrence.first])
+    start = [] if first == "0" else [f"{carry.name} = {first} at first"]
+    return (f"{carry.name}' = {text}", *start, *(f"with {one}" for one in legend))
+
+
 def _merge(carry: Carry) -> tuple[str, ...]:
-    """How the states of a list of the best are put together."""
+    """How the states of a list of the best, or of what goes with one, are put together."""
     name = carry.name
+    if carry.listed is not None and carry.listed.taken:
+        law = f"{name}' = of {name} and u, what goes with {carry.listed.other}'"
+        return (law, f"with u = {algebra(carry.term)}")
     return (f"{name}' = best({name}, u) by value, then position", f"with u = {algebra(carry.term)}")
 
 

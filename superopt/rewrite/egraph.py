@@ -53,9 +53,19 @@ class Ranking:
     into: str
     of: str
     at: bool
+    taken: bool
 
 
-Op = Fn | Folding | Scanning | Ranking | Node  # a Node stands for a leaf
+@dataclass(frozen=True)
+class Stepping:
+    """The operator of a recurrence (``node.Recur``)."""
+
+    axis: str
+    along: tuple[tuple[str, ...], ...]
+    last: bool
+
+
+Op = Fn | Folding | Scanning | Ranking | Stepping | Node  # a Node stands for a leaf
 
 
 @dataclass(frozen=True)
@@ -197,8 +207,10 @@ class EGraph:
                 return fact_table.of_fold(fn, frozenset(axes), args[0])
             case Scanning(fn=fn, axis=axis):
                 return fact_table.of_scan(fn, axis, args[0])
-            case Ranking(axis=axis, into=into, at=at):
-                return fact_table.of_best(axis, into, args, at)
+            case Ranking(axis=axis, into=into, at=at, taken=taken):
+                return fact_table.of_best(axis, into, args, at, taken)
+            case Stepping(axis=axis, last=last):
+                return fact_table.of_recurrence(axis, args, last)
             case Fn.WHERE:
                 then, otherwise = self._arms(node)
                 kind = _result_kind(Fn.WHERE, args[1:])

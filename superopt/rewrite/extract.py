@@ -6,17 +6,20 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from fractions import Fraction
 
+from superopt.errors import IllTyped
 from superopt.rewrite.egraph import FLAT
 from superopt.rewrite.egraph import EGraph
 from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
 from superopt.rewrite.egraph import Ranking
 from superopt.rewrite.egraph import Scanning
+from superopt.rewrite.egraph import Stepping
 from superopt.ugraph import names
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
@@ -82,10 +85,20 @@ class Builder:
                 return made
             case Scanning(fn=fn, axis=axis):
                 return self._scan(fn, axis, self.term(node.args[0]))
-            case Ranking(axis=axis, into=into, of=of, at=at):
-                return Best(axis, into, of, tuple(map(self.term, node.args)), at)
+            case Ranking(axis=axis, into=into, of=of, at=at, taken=taken):
+                return Best(axis, into, of, tuple(map(self.term, node.args)), at, taken)
+            case Stepping(axis=axis, along=along, last=last):
+                return self._recurrence(axis, along, tuple(map(self.term, node.args)), last)
             case leaf:
                 return leaf
+
+    def _recurrence(
+        self, axis: str, along: tuple[tuple[str, ...], ...], args: tuple[Node, ...], last: bool
+    ) -> Node:
+        try:
+            return Recur(axis, along, args[:-1], last, args[-1])
+        except IllTyped as error:
+            raise NoTerm(str(error)) from error
 
     def _scan(self, fn: Fn, axis: str, arg: Node) -> Node:
         if axis not in arg.axes:

@@ -107,23 +107,36 @@ def of_fold(fn: Fn, axes: Axes, arg: Facts) -> Facts:
     return _facts(arg.axes - axes, arg.kind, known)
 
 
-def of_best(axis: str, into: str, args: Sequence[Facts], at: bool) -> Facts:
-    """Facts of a list of the best: its values are the candidates' or -inf."""
+def of_best(axis: str, into: str, args: Sequence[Facts], at: bool, taken: bool) -> Facts:
+    """Facts of a list of the best: its values are the candidates' or -inf, and what is taken with
+    them the payloads or 0."""
     axes = frozenset[str]().union(*(a.axes for a in args)) - {axis} | {into}
+    certain = (Fact.DEFINED, Fact.LOWER, Fact.UPPER, Fact.NONNEGATIVE)
     if at:
-        certain = (Fact.DEFINED, Fact.LOWER, Fact.UPPER, Fact.NONNEGATIVE)
         return _facts(axes, Kind.INT, dict.fromkeys(certain, NONE))
+    read = args[len(args) * 2 // 3 :] if taken else args[::2]
     known: Known = {}
-    for fact in (Fact.DEFINED, Fact.UPPER):
-        unders = [a.known.get(fact) for a in args[::2]]
+    for fact in certain if taken else (Fact.DEFINED, Fact.UPPER):
+        unders = [a.known.get(fact) for a in read]
         if all(u is not None for u in unders):
             known[fact] = frozenset[str]().union(*(u for u in unders if u is not None))
-    return _facts(axes, Kind.REAL, known)
+    kind = Kind.INT if all(a.kind is Kind.INT for a in read) else Kind.REAL
+    return _facts(axes, kind, known)
 
 
 def of_scan(fn: Fn, axis: str, arg: Facts) -> Facts:
     """Facts of the folds of ``arg`` up to each position of ``axis``: none of them is empty."""
     return _facts(arg.axes, arg.kind, of_fold(fn, frozenset({axis}), arg).known)
+
+
+def of_recurrence(axis: str, args: Sequence[Facts], last: bool) -> Facts:
+    """Facts of the states of a recurrence, which finite steps keep finite."""
+    axes = frozenset[str]().union(*(a.axes for a in args))
+    known: Known = {}
+    finite = (Fact.DEFINED, *FINITE)
+    if all(f in a.known for a in args for f in finite):
+        known = {f: frozenset[str]().union(*(a.known[f] for a in args)) for f in finite}
+    return _facts(axes - {axis} if last else axes, Kind.REAL, known)
 
 
 def _kept(fn: Fn, fact: Fact, arg: Facts) -> bool:

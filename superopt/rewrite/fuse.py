@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import TypeGuard
 
 from superopt.errors import NoFusion
 from superopt.rewrite.nest import Name
@@ -30,6 +31,7 @@ from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scans import completed
@@ -37,7 +39,7 @@ from superopt.ugraph.walk import children
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
-Fold = Reduce | Best  # a list of the best stands for its places, too
+Fold = Reduce | Best | Recur  # a list of the best stands for its places, not for its payloads
 Passes = tuple[tuple[str, tuple[Fold, ...]], ...]
 """The walks of a kernel in order: axis and folds. A walk without folds only stores."""
 
@@ -51,13 +53,14 @@ class _Item:
 
     ``needs``: positions (in the list of items) of the folds that it reads. ``settled``: those of
     them that must be final when its walk begins: all that a store reads, and what folds read that
-    become inner walks (``nest.py``).
+    become inner walks (``nest.py``). ``beside``: of payloads, the list whose walk they share.
     """
 
     axis: str
     what: Fold | Store
     needs: tuple[int, ...]
     settled: tuple[int, ...]
+    beside: int | None = None
 
     @property
     def is_store(self) -> bool:
@@ -98,8 +101,16 @@ def fuse(
 
     Raises:
         NoFusion: ``passes`` miss a fold or come in a wrong order, or a split axis would have
-            several walks or a store inside, or a scan cannot go on from tile to tile.
+            several walks or a store inside, or a scan cannot go on from tile to tile, or the
+            positions of a recurrence would not follow one another.
     """
+    alone = [a for a, p in places if p == Loop(tiled=False)]
+    for node in topo([s.value for s in stores]):
+        if isinstance(node, Recur) and node.axis not in alone:
+            raise NoFusion(
+                f"a recurrence along {node.axis!r} is walked position by position: joining parts "
+                "of it would take the whole map of each part"
+            )
     looped = [a for a, p in places if isinstance(p, Loop | Split)]
     walk_of = {fold: i for i, (_, folds) in enumerate(passes) for fold in folds}
     items = _items(stores, looped)
@@ -132,35 +143,44 @@ def fuse(
 def _items(stores: Sequence[Store], looped: Collection[str]) -> list[_Item]:
     """Folds over looped axes (arguments first), then the stores that need a walk."""
     items: list[_Item] = []
-    lists: dict[Best, frozenset[int]] = {}
+    lists: dict[Best, int] = {}
     needs: dict[Node, frozenset[int]] = {}
     settled: dict[Node, frozenset[int]] = {}
     for node in topo([s.value for s in stores]):
-        needs[node] = frozenset(n for c in children(node) for n in needs[c])
-        settled[node] = frozenset(n for c in children(node) for n in settled[c])
-        if around(node, looped) is not None:
-            settled[node] = needs[node]
-        elif isinstance(node, Reduce | Best) and node.axis in looped:
-            what = _values(node)
-            own = frozenset({len(items)})
-            if isinstance(what, Best):
-                own = lists.setdefault(what, own)
-            if own == frozenset({len(items)}):
-                items.append(_Item(node.axis, what, *map(_sorted, (needs[node], settled[node]))))
-            needs[node], settled[node] = needs[node] | own, frozenset()
+        needs[node], settled[node] = (_joined(of, children(node)) for of in (needs, settled))
+        nested_in = around(node, looped)
+        if nested_in is not None or isinstance(node, Recur):
+            settled[node] = needs[node]  # steps begin with what they read, too
+        if nested_in is None and _is_fold(node) and node.axis in looped:
+            read, beside = needs[node], None
+            if isinstance(node, Best):
+                if (of := node.list_of()) not in lists:
+                    lists[of] = len(items)
+                    first, final = (_sorted(_joined(n, node.pairs)) for n in (needs, settled))
+                    items.append(_Item(node.axis, of, first, final))
+                beside = lists[of]
+                read |= {beside}
+            if not isinstance(node, Best) or node.taken:
+                items.append(_Item(node.axis, node, _sorted(read), _sorted(settled[node]), beside))
+                read |= {len(items) - 1}
+            needs[node], settled[node] = read, frozenset()
     for store in stores:
         axes = [a for a in store.value.axes if a in looped]
         if len(axes) > 1:
             raise NoFusion(f"{store.name!r} has two looped axes, {axes[0]!r} and {axes[1]!r}")
         if axes:
-            read = _sorted(needs[store.value])
-            items.append(_Item(axes[0], store, read, read))
+            before = _sorted(needs[store.value])
+            items.append(_Item(axes[0], store, before, before))
     return items
 
 
-def _values(fold: Fold) -> Fold:
-    """The fold itself, or the values of the list whose places it is: they are kept together."""
-    return replace(fold, at=False) if isinstance(fold, Best) else fold
+def _is_fold(node: Node) -> TypeGuard[Fold]:
+    """Whether ``node`` becomes a carry by itself (the states of a recurrence go with a reader)."""
+    return isinstance(node, Reduce | Best) or (isinstance(node, Recur) and node.last)
+
+
+def _joined(of: Mapping[Node, frozenset[int]], nodes: Sequence[Node]) -> frozenset[int]:
+    return frozenset(n for node in nodes for n in of[node])
 
 
 def _sorted(numbers: frozenset[int]) -> tuple[int, ...]:
@@ -177,11 +197,11 @@ def _partitions(items: Sequence[_Item], count: int) -> Iterator[list[list[int]]]
             yield [list(b) for b in blocks]
             return
         for block in blocks:
-            if items[block[0]].axis == items[i].axis and not _clash(items, block, i):
+            if items[block[0]].axis == items[i].axis and _fits(items, block, i):
                 block.append(i)
                 yield from grow(i + 1, blocks)
                 block.pop()
-        if len(blocks) < count:
+        if len(blocks) < count and items[i].beside is None:
             blocks.append([i])
             yield from grow(i + 1, blocks)
             blocks.pop()
@@ -189,9 +209,11 @@ def _partitions(items: Sequence[_Item], count: int) -> Iterator[list[list[int]]]
     yield from grow(0, [])
 
 
-def _clash(items: Sequence[_Item], block: Sequence[int], new: int) -> bool:
-    """Whether item ``new`` needs the final value of what this very walk still folds."""
-    return any(i in items[new].settled for i in block)
+def _fits(items: Sequence[_Item], block: Sequence[int], new: int) -> bool:
+    """Whether item ``new`` needs no final value of what this very walk still folds, and its list
+    is there if it goes with one."""
+    beside = items[new].beside
+    return (beside is None or beside in block) and all(i not in items[new].settled for i in block)
 
 
 def _ordered(items: Sequence[_Item], blocks: Sequence[Sequence[int]]) -> list[list[int]] | None:
@@ -226,7 +248,7 @@ def _axis(items: Sequence[_Item], block: Sequence[int]) -> str:
 
 
 def _folds(items: Sequence[_Item], block: Sequence[int]) -> tuple[Fold, ...]:
-    return tuple(w for i in block if isinstance(w := items[i].what, Reduce | Best))
+    return tuple(w for i in block if isinstance(w := items[i].what, Fold))
 
 
 def _check(items: Sequence[_Item], walk_of: dict[Fold, int]) -> None:
@@ -241,6 +263,8 @@ def _check(items: Sequence[_Item], walk_of: dict[Fold, int]) -> None:
             late = walk_of[needed] == walk_of[item.what] and need in item.settled
             if late or walk_of[needed] > walk_of[item.what]:
                 raise NoFusion(f"a fold over {item.axis!r} comes before a fold that it reads")
+            if need == item.beside and walk_of[needed] != walk_of[item.what]:
+                raise NoFusion(f"what goes with a list over {item.axis!r} is in another walk")
 
 
 def _names() -> Name:
@@ -248,7 +272,13 @@ def _names() -> Name:
     counts: dict[str, int] = {}
 
     def name(fold: Fold) -> str:
-        label = "best" if isinstance(fold, Best) else _LABEL.get(fold.fn, fold.fn.symbol)
+        match fold:
+            case Best(taken=taken):
+                label = "taken" if taken else "best"
+            case Recur():
+                label = "state"
+            case Reduce(fn=fn):
+                label = _LABEL.get(fn, fn.symbol)
         counts[label] = counts.get(label, -1) + 1
         return f"{label}{counts[label]}"
 
@@ -258,8 +288,8 @@ def _names() -> Name:
 def _carries(
     items: Sequence[_Item], axes: Sequence[str], name: Name
 ) -> dict[Fold, tuple[Carry, ...]]:
-    """One carry a fold, and two a list of the best, in the order of dependence; folds for inner
-    walks stay in their terms."""
+    """One carry a fold or a payload, and two a list of the best, in the order of dependence;
+    folds for inner walks stay in their terms."""
     carries: dict[Fold, tuple[Carry, ...]] = {}
     for item in items:
         fold = item.what
@@ -267,15 +297,31 @@ def _carries(
             continue
         over = tuple(a for a in axes if a in fold.axes)
         states = _states(carries)
-        term = substitute(fold.args[0] if isinstance(fold, Best) else fold.arg, states)
+        term = substitute(_term(fold), states)
         if fold.axis not in term.axes:
             raise NoFusion(f"a fold over {fold.axis!r} of a value that lacks the axis")
-        carries[fold] = (
-            (Carry(name(fold), over, fold.fn, term),)
-            if isinstance(fold, Reduce)
-            else _list(fold, name(fold), over, term)
-        )
+        match fold:
+            case Reduce(fn=fn):
+                carries[fold] = (Carry(name(fold), over, fn, term),)
+            case Recur():
+                carries[fold] = (Carry(name(fold), over, Fn.ADD, term, stepwise=True),)
+            case Best(taken=True):
+                listed = Listed(fold.into, fold.of, carries[fold.list_of()][0].name, taken=True)
+                carries[fold] = (Carry(name(fold), over, Fn.MAX, term, listed=listed),)
+            case Best():
+                carries[fold] = _list(fold, name(fold), over, term)
     return carries
+
+
+def _term(fold: Fold) -> Node:
+    """What a position adds to a fold; of a recurrence, its states."""
+    match fold:
+        case Best():
+            return (fold.payloads or fold.pairs)[0]
+        case Recur():
+            return replace(fold, last=False)
+        case Reduce(arg=arg):
+            return arg
 
 
 def _list(fold: Best, name: str, over: tuple[str, ...], term: Node) -> tuple[Carry, ...]:
@@ -294,8 +340,8 @@ def _states(carries: Mapping[Fold, tuple[Carry, ...]]) -> dict[Node, Node]:
     found: dict[Node, Node] = {}
     for fold, kept in carries.items():
         found[fold] = kept[0].state
-        if isinstance(fold, Best):
-            found[replace(fold, at=True)] = kept[1].state
+        if isinstance(fold, Best) and not fold.taken:
+            found[fold.list_of(at=True)] = kept[1].state
     return found
 
 

@@ -31,11 +31,13 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import rebuild
 from superopt.ugraph.walk import topo
 
@@ -104,7 +106,6 @@ def constants_are_inverse(x: Pattern) -> Sides:
     return x * Sym(Constant.LOG2E) * Sym(Constant.LN2), x
 
 
-LOG2E = Named(Constant.LOG2E)
 @rule(positive("c"), finite("c"), lowering=True)
 def lowest_if_scaled(a: Pattern, c: Pattern) -> Sides:
     """The value itself can be asked whether it is minus infinity."""
@@ -117,6 +118,7 @@ def highest_if_scaled(a: Pattern, c: Pattern) -> Sides:
     return apply(Fn.EQ, c * a, Num(INF)), apply(Fn.EQ, a, Num(INF))
 
 
+LOG2E = Named(Constant.LOG2E)
 LN2 = Named(Constant.LN2)
 
 
@@ -187,16 +189,16 @@ class _Lowering:
             ):
                 # A positive scale keeps infinities, so the moved value can be asked itself.
                 return ordered(Fn.EQ, tuple(self.scaled(a) if a in self.moved else a for a in args))
-            case Reduce() if node in self.moved:
             case Map(fn=Fn.EQ, args=args) if any(map(_infinite, args)) and any(
                 map(_unscaled, args)
             ):
                 return self.natural(Map(Fn.EQ, tuple(_unscaled(a) or a for a in args)))
+            case Reduce() if node in self.moved:
                 return ordered(Fn.MUL, (LN2, self.scaled(node)))
             case Map(fn=fn, args=args) if fn.value.commutative:
                 return ordered(fn, tuple(self.natural(a) for a in args))
-            case Map(args=args) | Best(args=args):
-                return rebuild(node, tuple(self.natural(a) for a in args))
+            case Map() | Best() | Recur():
+                return rebuild(node, tuple(self.natural(a) for a in children(node)))
             case Reduce(arg=arg) | Scan(arg=arg):
                 return rebuild(node, (self.natural(arg),))
             case _:
@@ -254,7 +256,6 @@ def _smaller(node: Node) -> Node | None:
             return None
 
 
-def _infinite(node: Node) -> bool:
 def _unscaled(node: Node) -> Node | None:
     """What a number above zero scales in ``node``; None if none does."""
     match node:
@@ -274,6 +275,7 @@ def _above_zero(node: Node) -> bool:
             return isinstance(node, Named)
 
 
+def _infinite(node: Node) -> bool:
     return (
         isinstance(node, Const) and not isinstance(node.value, Fraction) and abs(node.value) == INF
     )

@@ -25,11 +25,12 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 
-Name = Callable[[Reduce | Best], str]
+Name = Callable[[Reduce | Best | Recur], str]
 
 
 def around(node: Node, looped: Collection[str]) -> str | None:

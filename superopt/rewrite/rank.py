@@ -19,8 +19,10 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
+from superopt.ugraph.recurrence import operations
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
@@ -69,8 +71,9 @@ def depths(order: Sequence[Node]) -> dict[Node, dict[str, int]]:
         for child in children(node):
             for axis, count in found[child].items():
                 here[axis] = max(here.get(axis, 0), count)
-        if isinstance(node, Reduce | Best):
-            here[node.axis] = here.get(node.axis, 0) + 1
+        match node:
+            case Reduce(axis=axis) | Best(axis=axis) | Recur(axis=axis, last=True):
+                here[axis] = here.get(axis, 0) + 1
         found[node] = here
     return found
 
@@ -116,6 +119,8 @@ def _work(roots: Sequence[Node], order: Sequence[Node], elements: Sizes) -> floa
                 found += BEST * elements(_axes(args))
             case Scan(arg=arg):
                 found += SCAN * elements(arg.axes)
+            case Recur(axis=axis):
+                found += operations(order, node) * elements((axis, *node.state))
             case Map(fn=fn, args=args):
                 cost = fn.value.plain + SPECIAL * fn.value.special
                 if _fused(node, readers):
@@ -156,7 +161,7 @@ def _read(roots: Sequence[Node], order: Sequence[Node], elements: Sizes) -> floa
         needed[node] = {i: None for c in parts for i in needed[c]}
         if isinstance(node, Input | Index):
             needed[node] = {node: None}
-        if isinstance(node, Reduce | Best):
+        if isinstance(node, Reduce | Best) or (isinstance(node, Recur) and node.last):
             level[node] += 1
             seen |= {(i, level[node]): None for i in needed[node]}
             needed[node] = {}

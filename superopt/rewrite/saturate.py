@@ -15,6 +15,7 @@ from superopt.rewrite.egraph import Folding
 from superopt.rewrite.egraph import Origin
 from superopt.rewrite.egraph import Ranking
 from superopt.rewrite.egraph import Scanning
+from superopt.rewrite.egraph import Stepping
 from superopt.rewrite.facts import TABLE as FACTS_OF
 from superopt.rewrite.facts import Facts
 from superopt.rewrite.facts import of_leaf
@@ -29,12 +30,14 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
 assert algebra, folds  # their import fills RULES
@@ -125,9 +128,12 @@ def enter(graph: EGraph, roots: list[Node]) -> dict[Node, int]:
                 home[node] = graph.fold(fn, (axis,), home[arg])
             case Scan(fn=fn, axis=axis, arg=arg):
                 home[node] = graph.add(ENode(Scanning(fn, axis), (home[arg],)))
-            case Best(axis=axis, into=into, of=of, args=args, at=at):
-                op = Ranking(axis, into, of, at)
+            case Best(axis=axis, into=into, of=of, args=args, at=at, taken=taken):
+                op = Ranking(axis, into, of, at, taken)
                 home[node] = graph.add(ENode(op, tuple(home[a] for a in args)))
+            case Recur(axis=axis, along=along, last=last):
+                step = Stepping(axis, along, last)
+                home[node] = graph.add(ENode(step, tuple(home[a] for a in children(node))))
             case _:
                 home[node] = graph.leaf(node)
     return home

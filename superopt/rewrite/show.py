@@ -9,6 +9,7 @@ from superopt.rewrite.egraph import ENode
 from superopt.rewrite.egraph import Folding
 from superopt.rewrite.egraph import Ranking
 from superopt.rewrite.egraph import Scanning
+from superopt.rewrite.egraph import Stepping
 from superopt.rewrite.rule import App
 from superopt.rewrite.rule import Extent
 from superopt.rewrite.rule import Fold
@@ -23,6 +24,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -31,6 +33,7 @@ from superopt.ugraph.node import State
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.ugraph.walk import children
 
 INFIX = {
     Fn.ADD: " + ",
@@ -91,7 +94,7 @@ def leaf_text(node: Node) -> str:
 
 def node_text(node: Node, depth: int = DEPTH) -> str:
     """A term in infix notation."""
-    if depth == 0 and isinstance(node, Map | Reduce | Scan | Best):
+    if depth == 0 and isinstance(node, Map | Reduce | Scan | Best | Recur):
         return "..."
     match node:
         case Map(fn=fn, args=args):
@@ -99,16 +102,25 @@ def node_text(node: Node, depth: int = DEPTH) -> str:
             return call_text(fn, [_closed(t) for t in texts] if fn in INFIX else texts)
         case Reduce(fn=fn, axis=axis, arg=arg):
             return f"{FOLD[fn]}_{axis}({node_text(arg, depth - 1)})"
-        case Best(axis=axis, into=into, args=args, at=at):
-            return f"{_listing(axis, into, at)}({node_text(args[0], depth - 1)})"
+        case Best(args=args) as best:
+            shown = [node_text(a, depth - 1) for a in (args[0], *best.payloads)]
+            return f"{_listing(best)}({', '.join(shown)})"
         case Scan(fn=fn, axis=axis, arg=arg):
             return f"{SCANNED}{FOLD[fn]}_{axis}({node_text(arg, depth - 1)})"
+        case Recur(axis=axis, last=last):
+            words = ", ".join(node_text(a, depth - 1) for a in children(node))
+            return f"{_stepping(axis, last)}({words})"
         case _:
             return leaf_text(node)
 
 
-def _listing(axis: str, into: str, at: bool) -> str:
-    return f"{'where_best' if at else 'best'}_{axis}->{into}"
+def _stepping(axis: str, last: bool) -> str:
+    return f"{'last_' if last else ''}state_{axis}"
+
+
+def _listing(op: Best | Ranking) -> str:
+    side = "with_best" if op.taken else "where_best" if op.at else "best"
+    return f"{side}_{op.axis}->{op.into}"
 
 
 def class_text(graph: EGraph, node: ENode, depth: int = DEPTH) -> str:
@@ -121,8 +133,11 @@ def class_text(graph: EGraph, node: ENode, depth: int = DEPTH) -> str:
             return call_text(fn, [_closed(t) for t in texts] if fn in INFIX else texts)
         case Folding(fn=fn, axes=axes):
             return f"{FOLD[fn]}_{','.join(axes)}({texts[0]})"
-        case Ranking(axis=axis, into=into, at=at):
-            return f"{_listing(axis, into, at)}({texts[0]})"
+        case Ranking() as ranking:
+            shown = [texts[0], *(texts[2:] if ranking.taken else ())]
+            return f"{_listing(ranking)}({', '.join(shown)})"
+        case Stepping(axis=axis, last=last):
+            return f"{_stepping(axis, last)}({', '.join(texts)})"
         case Scanning(fn=fn, axis=axis):
             return f"{SCANNED}{FOLD[fn]}_{axis}({texts[0]})"
         case leaf:

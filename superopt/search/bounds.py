@@ -30,11 +30,13 @@ from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
+from superopt.ugraph.recurrence import operations
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.unscaled import EXTREMA
 from superopt.ugraph.walk import children
@@ -95,6 +97,8 @@ def work(stores: Sequence[Store], case: Case) -> Work:
                 plain += case.volume(node.arg.axes)
             case Scan():
                 plain += case.volume(node.axes)
+            case Recur(axis=axis):
+                plain += operations(order, node) * case.volume((axis, *node.state))
             case Map(fn=fn) if node.axes and not over[node].intersection(node.axes):
                 if node not in inside:
                     plain += fn.value.plain * case.volume(node.axes)
@@ -163,7 +167,10 @@ def _folded_below(order: Sequence[Node]) -> dict[Node, frozenset[str]]:
     found: dict[Node, frozenset[str]] = {}
     for node in order:
         axes = frozenset().union(*(found[c] for c in children(node)))
-        found[node] = axes | {node.axis} if isinstance(node, Reduce | Best) else axes
+        match node:
+            case Reduce(axis=axis) | Best(axis=axis) | Recur(axis=axis, last=True):
+                axes |= {axis}
+        found[node] = axes
     return found
 
 

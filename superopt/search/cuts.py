@@ -15,6 +15,7 @@ from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
@@ -64,10 +65,10 @@ def candidates(program: Program) -> list[Node]:
     """Values worth writing: folds, and operands of products that need a fold first."""
     roots = [s.value for s in program.outputs]
     order = topo(roots)
-    folds = {n for n in order if isinstance(n, Reduce | Scan)}
+    folds = {n for n in order if isinstance(n, Reduce | Scan | Recur)}
     above: set[Node] = set()
     for node in order:
-        if isinstance(node, Reduce | Best) or (
+        if isinstance(node, Reduce | Best | Recur) or (
             isinstance(node, Map) and any(a in above for a in node.args)
         ):
             above.add(node)

@@ -33,6 +33,7 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Best
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.pack import hosts
@@ -70,7 +71,8 @@ class _Roles:
     ``lists``: of the best, each ranked along an axis that is whole. ``batch``: in both operands of
     some product. ``sides``: for each operand of each product, the axes that only it has (rows, or
     columns). ``deep``: folded by a product. ``shared``: axes that may be packed, each with the one
-    whose tiles it would share. ``scanned``: along which there are prefixes.
+    whose tiles it would share. ``scanned``: along which there are prefixes. ``stepped``: those of
+    recurrences; ``mixed``: over which their steps sum.
     """
 
     axes: tuple[str, ...]
@@ -81,11 +83,13 @@ class _Roles:
     deep: frozenset[str]
     shared: Mapping[str, str]
     scanned: frozenset[str] = frozenset()
+    stepped: frozenset[str] = frozenset()
+    mixed: frozenset[str] = frozenset()
 
     @property
     def folded(self) -> frozenset[str]:
         axes = [*(f.axis for f in self.folds), *(n.axis for n in self.lists)]
-        return frozenset(axes) | self.scanned
+        return frozenset(axes) | self.scanned | self.stepped | self.mixed
 
     @property
     def ranked(self) -> frozenset[str]:
@@ -117,6 +121,8 @@ def why_none(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, 
     """Why a kernel has no placement: what stands in the way of the plainest one."""
     roles = _roles(stores, order, sizes)
     for axis in roles.axes:
+        if axis in roles.mixed and not _places(axis, roles, stores, sizes):
+            return f"steps sum over {axis!r}, which is too long to be kept whole"
         if not _places(axis, roles, stores, sizes):
             return "an axis that some store lacks is too long to be kept whole"
     reasons = [_unlawful(place, roles, stores, sizes) for place in _choices(roles, stores, sizes)]
@@ -138,29 +144,35 @@ def _roles(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, in
     nodes = topo([s.value for s in stores])
     present = {a for s in stores for a in s.order} | {a for n in nodes for a in n.axes}
     folds = [n for n in nodes if isinstance(n, Reduce)]
+    recurrences = [n for n in nodes if isinstance(n, Recur)]
+    stepped = frozenset(n.axis for n in recurrences)
     batch: set[str] = set()
     deep: set[str] = set()
     sides: dict[tuple[str, ...], None] = {}
-    for fold in folds:
-        groups = _operands(fold)
+    lists = [n for n in nodes if isinstance(n, Best)]
+    products = [(f.axis, _operands(f)) for f in folds if not stepped.intersection(f.arg.axes)]
+    products += [(n.axis, _chosen(n)) for n in lists if n.taken]
+    for axis, groups in products:
         if len(groups) < 2:
-            continue
-        deep.add(fold.axis)
+            continue  # the rows of one position are no operand of a matrix instruction
+        deep.add(axis)
         for i, group in enumerate(groups):
             others = {a for j, g in enumerate(groups) if j != i for a in g}
-            batch |= (group & others) - {fold.axis}
-            own = tuple(a for a in order if a in group - others and a != fold.axis)
+            batch |= (group & others) - {axis}
+            own = tuple(a for a in order if a in group - others and a != axis)
             if own:
                 sides[own] = None
     return _Roles(
         tuple(a for a in order if a in present),
         tuple(folds),
-        tuple(n for n in nodes if isinstance(n, Best)),
+        tuple(lists),
         frozenset(batch),
         tuple(sides),
         frozenset(deep),
         shared(stores, tuple(sides), batch, sizes),
         frozenset(n.axis for n in nodes if isinstance(n, Scan)),
+        stepped,
+        frozenset[str]().union(*(n.mixed for n in recurrences)),
     )
 
 
@@ -179,12 +191,24 @@ def _operands(fold: Reduce) -> list[set[str]]:
     return [a for a in found if len(found) == 2 or not any(a < b for b in found)]
 
 
+def _chosen(node: Best) -> list[set[str]]:
+    """What goes with a list is a product over its axis, of what is chosen and the payloads: their
+    axes, unless one has all of the other's."""
+    found = [{a for n in some for a in n.axes} for some in (node.pairs, node.payloads)]
+    apart = not found[0] <= found[1] and not found[1] <= found[0]
+    return found if apart and all(node.axis in axes for axes in found) else []
+
+
 def _places(
     axis: str, roles: _Roles, stores: Sequence[Store], sizes: Mapping[str, int]
 ) -> list[Place]:
+    if axis in roles.stepped:
+        return [Loop(tiled=False)]
     size = sizes[axis]
     dot = axis in roles.deep or any(axis in s for s in roles.sides)
     whole = power_of_two(size) <= (WHOLE_DOT_MOST if dot else WHOLE_MOST)
+    if axis in roles.mixed:
+        return [Whole()] if whole else []
     if axis in roles.ranked:
         return [Whole()] if power_of_two(size) <= RANKED_MOST else []
     if axis in roles.folded:

@@ -18,6 +18,7 @@ from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Index
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.ranges import narrow
@@ -31,7 +32,7 @@ def shares(program: Program, sizes: Mapping[str, int], axes: tuple[str, ...]) ->
     cannot be told, its share is 0, which keeps bounds sound. ``axes``: all of the program's.
     """
     nodes = topo([s.value for s in program.outputs])
-    folded = {n.axis for n in nodes if isinstance(n, Reduce | Scan)}
+    folded = {n.axis for n in nodes if isinstance(n, Reduce | Scan | Recur)}
     masked = [a for a in axes if a in folded and any(n == Index(a) for n in nodes)]
     return {a: _share(program, sizes, axes, a, folded) for a in masked if sizes[a]}
 

@@ -15,6 +15,7 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.scalar import Fn
@@ -36,7 +37,8 @@ def shared(
     stays innermost; of these the longest.
     """
     nodes = topo([s.value for s in stores])
-    fixed = {n.axis for n in nodes if isinstance(n, Reduce | Scan)} | set(batch)
+    fixed = {n.axis for n in nodes if isinstance(n, Reduce | Scan | Recur)} | set(batch)
+    fixed |= {a for n in nodes if isinstance(n, Recur) for a in n.mixed}
     fixed |= {a for side in sides for a in side if not all(a in s.order for s in stores)}
     compared = {
         below.axis

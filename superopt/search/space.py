@@ -29,6 +29,7 @@ from superopt.search.outcome import Rejected
 from superopt.search.shares import shares
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Program
@@ -249,6 +250,8 @@ def _word(place: Place) -> str:
     match place:
         case Grid(tiled=False):
             return "Grid1"
+        case Loop(tiled=False):
+            return "Loop1"
         case Pack(into=into):
             return f"Pack({into})"
         case _:

@@ -35,6 +35,7 @@ from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
 Array = npt.NDArray[Any]
@@ -63,8 +64,8 @@ def needed(program: Program) -> dict[Node, Condition]:
                 ask(arg, both(here, positional(live.differs(arg, fn.unit))))
             case Scan(fn=fn, arg=arg):  # an early position may be needed for a late one
                 ask(arg, positional(live.differs(arg, fn.unit)))
-            case Recur(args=args):  # and a step may need what says that it adds nothing
-                for arg in args:
+            case Recur():  # and a step may need what says that it adds nothing
+                for arg in children(node):
                     ask(arg, True)
             case Map(args=args):
                 for arg in args:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
+from fractions import Fraction
 from functools import reduce
 
 from superopt.ugraph.node import Best
@@ -10,6 +12,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
@@ -30,16 +33,19 @@ class Move:
 
 @dataclass(frozen=True)
 class Listed:
-    """That a carry keeps a list: the best terms along ``into``, or (``at``) their positions.
+    """That a carry keeps a list: the best terms along ``into``, or (``at``) their positions, or
+    (``taken``) what goes with them.
 
     ``of``: the axis whose positions are meant. ``other``: the carry of the same walk that keeps
-    the other half of every pair; both are updated from the old halves of both.
+    the other half of every pair; both are updated from the old halves of both. Of a carry that
+    keeps what is ``taken`` it is the one of the values: payloads follow the pairs.
     """
 
     into: str
     of: str
     other: str
     at: bool = False
+    taken: bool = False
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -56,7 +62,8 @@ class Carry:
     empty for a plain accumulator, which keeps its old value; a repaired one has a row of the
     change of basis here, and ``action`` says how a factor acts (``MUL`` under ``ADD``;
     ``ADD`` or ``MUL`` under ``MAX`` and ``MIN``). ``listed``: a maximum that is not one value but
-    a list of the best (``node.Best``).
+    a list of the best (``node.Best``). ``stepwise``: nothing is folded; ``term`` is a recurrence
+    (``node.Recur``) that goes on from the old state, and the state is its last value.
     """
 
     name: str
@@ -66,11 +73,14 @@ class Carry:
     moves: tuple[Move, ...] = ()
     action: Fn = Fn.MUL
     listed: Listed | None = None
+    stepwise: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether the state is an integer."""
-        return self.term.kind is Kind.INT if self.listed is None else self.listed.at
+        if self.listed is not None and not self.listed.taken:
+            return self.listed.at
+        return self.term.kind is Kind.INT
 
     @property
     def state(self) -> State:
@@ -85,6 +95,8 @@ class Carry:
     @property
     def unit(self) -> Node:
         """The value before the first tile, the same everywhere."""
+        if self.listed is not None and self.listed.taken:
+            return Const(Fraction(0))
         return (
             Const(self.fold.unit)
             if self.listed is None or not self.listed.at
@@ -92,15 +104,33 @@ class Carry:
         )
 
     def best(self, axis: str, pairs: tuple[Node, ...]) -> Best:
-        """The best of ``pairs`` along ``axis``, of a carry that keeps a list."""
+        """The best of ``pairs`` (and payloads) along ``axis``, of a carry that keeps a list."""
         assert self.listed is not None
-        return Best(axis, self.listed.into, self.listed.of, pairs, self.listed.at)
+        listed = self.listed
+        return Best(axis, listed.into, listed.of, pairs, listed.at, listed.taken)
+
+    def listing(self, axis: str, components: dict[str, Carry]) -> Best:
+        """What a tile adds to a list, or to what goes with one."""
+        values, _ = self.pair(components)
+        payloads = (self.term,) if self.listed is not None and self.listed.taken else ()
+        return self.best(axis, (values.term, Index(axis), *payloads))
+
+    def goes_with(self, values: Carry) -> bool:
+        """Whether this carry keeps what is taken with the list of ``values``."""
+        return self.listed is not None and self.listed.taken and self.listed.other == values.name
 
     def pair(self, components: dict[str, Carry]) -> tuple[Carry, Carry]:
         """The carries of the values and of the positions of a list."""
         assert self.listed is not None
         other = components[self.listed.other]
+        if self.listed.taken:
+            return other.pair(components)
         return (other, self) if self.listed.at else (self, other)
+
+    def recurrence(self, last: bool) -> Recur:
+        """The recurrence of a stepwise carry: its last state, or all of them."""
+        assert isinstance(self.term, Recur)
+        return replace(self.term, last=last)
 
     def kept(self, components: dict[str, Carry]) -> Node:
         """What remains of the old state under the new values of the producers.
@@ -114,7 +144,11 @@ class Carry:
 
     def update(self, axis: str, components: dict[str, Carry]) -> Node:
         """The new state: the kept old one folded with the tile's own fold."""
+        if self.stepwise:
+            return self.recurrence(last=True)
         if self.listed is not None:
             values, places = self.pair(components)
-            return self.best(axis, (values.old, places.old, self.term, Index(axis)))
+            pairs = (values.old, places.old, values.term, Index(axis))
+            payloads = (self.old, self.term) if self.listed.taken else ()
+            return self.best(axis, (*pairs, *payloads))
         return Map(self.fold, (self.kept(components), Reduce(self.fold, axis, self.term)))

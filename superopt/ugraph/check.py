@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.carry import Listed
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Clear
@@ -30,6 +31,7 @@ from superopt.ugraph.node import Best
 from superopt.ugraph.node import Hole
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -140,6 +142,7 @@ class _Checker:
     def problems(self) -> Iterator[str]:
         """All of them; some may be said twice."""
         yield from self._axes()
+        yield from self._nodes()
         yield from self._splits()
         names = [c.name for w in self.block.nest for c in w.carries]
         yield from (f"carry {name!r} is defined twice" for name in _repeated(names))
@@ -149,7 +152,7 @@ class _Checker:
             finished |= walk.components
         for store in self.block.stores:
             yield from self._store(store, [])
-            for scan in (n for n in topo([store.value]) if isinstance(n, Scan)):
+            for scan in (n for n in topo([store.value]) if isinstance(n, Scan | Recur)):
                 if scan.axis in self.walked:
                     yield f"a scan along {scan.axis!r} outside of its walk"
             yield from _states(f"store {store.name!r}", store.value, finished, {})
@@ -173,15 +176,27 @@ class _Checker:
         for axis, place in block.places:
             if isinstance(place, Pack) and place.into not in self.tiled:
                 yield f"axis {axis!r} is packed into {place.into!r}, which is no tiled grid axis"
-        for node in topo(block.roots()):
+
+    def _nodes(self) -> Iterator[str]:
+        for node in topo(self.block.roots()):
             if isinstance(node, Reduce | Best) and node.axis not in self.whole:
                 yield f"a value is folded over {node.axis!r}, which is not whole in the tile"
             if isinstance(node, Best) and node.into not in self.whole:
                 yield f"the best are ranked along {node.into!r}, which is not whole in the tile"
             if isinstance(node, Scan) and node.axis not in (*self.whole, *self.walked):
                 yield f"a value is scanned along {node.axis!r}, which is cut into programs"
+            if isinstance(node, Recur):
+                yield from self._recurrence(node)
             if isinstance(node, Hole):
                 yield f"{node!r} belongs to laws only"
+
+    def _recurrence(self, node: Recur) -> Iterator[str]:
+        if self.block.place.get(node.axis) != Loop(tiled=False):
+            yield f"a recurrence along {node.axis!r}, which is not walked position by position"
+        if node.last:
+            yield f"a last state along {node.axis!r}, which a carry would keep"
+        for axis in (a for names in node.along for a in names if a not in self.whole):
+            yield f"a step sums over {axis!r}, which is not whole in the tile"
 
     def _splits(self) -> Iterator[str]:
         if len(self.split) > 1:
@@ -229,7 +244,9 @@ class _Checker:
             elif not in_order(walk):
                 yield f"a scan along {walk.axis!r}, whose tiles come in another order"
         for node in topo(roots(walk)):
-            if isinstance(node, Scan) and node.axis in self.walked and node.axis != walk.axis:
+            if not isinstance(node, Scan | Recur) or node.axis not in self.walked:
+                continue
+            if node.axis != walk.axis:
                 yield f"a scan along {node.axis!r} in a walk of {walk.axis!r}"
 
     def _inner(self, inner: Walk, outer: Walk) -> Iterator[str]:
@@ -292,7 +309,17 @@ class _Checker:
             yield f"{name}: {carry.action.symbol} does not distribute over {carry.fold.symbol}"
         if carry.listed is not None:
             yield from self._list(carry, components)
+        if carry.stepwise:
+            yield from self._stepwise(carry, walk)
         yield from self._moves(carry, known, components)
+
+    def _stepwise(self, carry: Carry, walk: Walk) -> Iterator[str]:
+        recurs = isinstance(carry.term, Recur) and carry.term.axis == walk.axis
+        kept = {walk.axis, *carry.over} == {*carry.term.axes}
+        if not recurs or not kept or carry.fold is not Fn.ADD or carry.moves:
+            yield f"carry {carry.name!r} is stepwise, but no recurrence that nothing else moves"
+        if walk.limits or walk.clear is not None:
+            yield f"carry {carry.name!r} takes all steps alike, but its walk has limits"
 
     def _moves(
         self, carry: Carry, known: dict[str, Carry], components: dict[str, Carry]
@@ -310,6 +337,9 @@ class _Checker:
     def _list(self, carry: Carry, components: dict[str, Carry]) -> Iterator[str]:
         listed, other = carry.listed, components.get(carry.listed.other if carry.listed else "")
         assert listed is not None
+        if listed.taken:
+            yield from self._payload(carry, listed, other)
+            return
         mirrored = replace(listed, other=carry.name, at=not listed.at)
         same = other is not None and (other.over, other.term) == (carry.over, carry.term)
         if other is None or other.listed != mirrored or not same:
@@ -318,6 +348,16 @@ class _Checker:
             yield f"carry {carry.name!r} is a list of the largest, which cannot be moved"
         if listed.into not in self.whole or listed.into not in carry.over:
             yield f"carry {carry.name!r} is ranked along {listed.into!r}, which is not whole"
+
+    def _payload(self, carry: Carry, listed: Listed, values: Carry | None) -> Iterator[str]:
+        mine = replace(listed, taken=False)
+        of = None if values is None or values.listed is None else values.listed
+        if values is None or of is None or replace(of, other=listed.other) != mine:
+            yield f"carry {carry.name!r} goes with {listed.other!r}, which lists no such values"
+        elif not set(values.over) <= set(carry.over):
+            yield f"carry {carry.name!r} goes with {listed.other!r}, which is kept over more axes"
+        if carry.fold is not Fn.MAX or carry.moves:
+            yield f"carry {carry.name!r} follows the list {listed.other!r}, and cannot be moved"
 
     def _store(self, store: Store, within: list[str]) -> Iterator[str]:
         name = f"store {store.name!r}"

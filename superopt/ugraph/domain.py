@@ -35,11 +35,14 @@ class Domain(Protocol[A]):
     def fold(self, fn: Fn, value: A, dim: int) -> A:
         """``value`` folded along dimension ``dim``, which disappears; empty gives the unit."""
 
-    def best(self, values: A, places: A, count: int, end: int, at: bool) -> A:
+    def best(
+        self, values: A, places: A, count: int, end: int, at: bool, taken: A | None = None
+    ) -> A:
         """The ``count`` best of the last dimension (``node.Best``): values, or (``at``) places.
 
         ``values`` and ``places``, which are integers, have one shape. ``end``: the place of what
-        is no candidate.
+        is no candidate. ``taken`` goes with the candidates, and is what is given instead: 0 where
+        there is none, or a NaN among them. It has as many, and broadcasts in other dimensions.
         """
 
     def shape(self, value: A) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Split
@@ -39,6 +40,7 @@ from superopt.ugraph.node import Node
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Size
 from superopt.ugraph.pack import joined
+from superopt.ugraph.recurrence import begun
 from superopt.ugraph.scalar import INTEGER
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -235,10 +237,7 @@ class _Launch(Generic[A]):
         roots += [s.value for w in bodies.values() for s in w.stores]
         roots += [n for w in walk.inner for body in self.bodies[w].values() for n in body.roots()]
         own = varying(roots, [walk.axis], [c.name for w in walk.nest for c in w.carries])
-        states = {
-            c.name: self.domain.full(scope.lengths(sorted(c.over)), self._unit(c))
-            for c in walk.carries
-        }
+        states = {c.name: self._begun(c, scope) for c in walk.carries}
         before = {k: {s: c.old for s, c in running(w).items()} for k, w in bodies.items()}
         pieces: dict[str, dict[Range, A]] = {s.name: {} for s in walk.stores}
         for tile, clear in self._walked(walk, scope):
@@ -265,7 +264,8 @@ class _Launch(Generic[A]):
     def _walked(self, walk: Walk, scope: Scope[A]) -> Iterator[tuple[Range, bool]]:
         """The tiles of a walk, as far as they lie within its limits and its part, and whether
         they are clear."""
-        step, size = self._tile(walk.axis), size_of(walk.axis, self.sizes)
+        lone = self.places.get(walk.axis) == Loop(tiled=False)
+        step, size = 1 if lone else self._tile(walk.axis), size_of(walk.axis, self.sizes)
         first, stop = 0, size
         if isinstance(self.places.get(walk.axis), Split):
             part, _ = scope.region[part_axis(walk.axis)]
@@ -306,8 +306,17 @@ class _Launch(Generic[A]):
             value = self.domain.fold(Fn.MAX if widest is max else Fn.MIN, value, 0)
         return self.domain.integer(value)
 
+    def _begun(self, carry: Carry, scope: Scope[A]) -> A:
+        """A carry before the first tile."""
+        axes = tuple(sorted(carry.over))
+        shape = scope.lengths(axes)
+        if not carry.stepwise:
+            return self.domain.full(shape, self._unit(carry))
+        first = carry.recurrence(last=False).first
+        return begun(self.domain, first.axes, scope.of(first), axes, shape)
+
     def _unit(self, carry: Carry) -> Number:
-        """What a carry is before the first tile."""
+        """What a carry that folds is before the first tile."""
         match carry.unit:
             case Const(value=value):
                 return value

@@ -62,7 +62,7 @@ def extent(walk: Walk, block: BlockGraph, config: Config, sizes: Mapping[str, in
 
     A limit whose offset is known at run time only (a ``Scalar``, data) is taken to be no limit.
     """
-    size, step = sizes[walk.axis], config.tile[walk.axis]
+    size, step = sizes[walk.axis], config.tile.get(walk.axis, 1)
     limits = [b for b in walk.limits if _offset(b.offset, sizes) is not None]
     split = isinstance(block.place[walk.axis], Split)
     part = part_axis(walk.axis)

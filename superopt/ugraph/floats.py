@@ -148,13 +148,27 @@ class FloatDomain:
                 return np.asarray(np.sum(np.moveaxis(value, dim, -1), axis=-1))
             return np.asarray(ufunc.reduce(value, axis=dim))
 
-    def best(self, values: Array, places: Array, count: int, end: int, at: bool) -> Array:
+    def best(
+        self,
+        values: Array,
+        places: Array,
+        count: int,
+        end: int,
+        at: bool,
+        taken: Array | None = None,
+    ) -> Array:
         """Ranked exactly; a NaN is in all values."""
         lost = np.isnan(values).any(-1, keepdims=True)
         shape = (*values.shape[:-1], max(0, count - values.shape[-1]))
         values = np.concatenate([self._float(values), self.full(shape, -INF)], -1)
         places = np.concatenate([places, np.full(shape, end, np.int64)], -1)
         order = np.lexsort((places, -values), axis=-1)[..., :count]
+        if taken is not None:
+            shape = (*taken.shape[:-1], shape[-1])
+            taken = np.concatenate([taken, np.zeros(shape, taken.dtype)], -1)
+            rest = np.broadcast_shapes(taken.shape[:-1], order.shape[:-1])
+            goes, which = (np.broadcast_to(a, (*rest, a.shape[-1])) for a in (taken, order))
+            return np.where(lost, 0, np.take_along_axis(goes, which, -1)).astype(taken.dtype)
         if at:
             return np.where(lost, end, np.take_along_axis(places, order, -1))
         return np.where(lost, np.nan, np.take_along_axis(values, order, -1)).astype(self.dtype)

@@ -21,6 +21,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -29,6 +30,7 @@ from superopt.ugraph.node import State
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
+from superopt.ugraph.walk import children
 
 UNDEFINED = "undefined"
 Special = frozenset[float | str]  # -inf, +inf, UNDEFINED
@@ -77,8 +79,14 @@ class Infinities:
                 return self._state(self.carries[name])
             case Reduce(fn=fn, arg=arg) | Scan(fn=fn, arg=arg):
                 return _folded(fn, self.of(arg, known))
-            case Best(args=args, at=at):
-                return FINITE if at else frozenset({-INF}).union(*map(self.of, args[::2]))
+            case Best(at=True):
+                return FINITE
+            case Best(taken=True):
+                return FINITE.union(*map(self.of, node.payloads))
+            case Best(args=args):
+                return frozenset({-INF}).union(*map(self.of, args[::2]))
+            case Recur() if not any(self.of(a, known) for a in children(node)):
+                return FINITE
             case Map(fn=Fn.WHERE, args=(condition, then, otherwise)):
                 return self.of(then, known | learned(condition, True)) | self.of(
                     otherwise, known | learned(condition, False)
@@ -91,6 +99,8 @@ class Infinities:
     def _state(self, carry: Carry) -> Special:
         if carry.listed is not None and carry.listed.at:
             return FINITE
+        if carry.listed is not None and carry.listed.taken:
+            return self.of(carry.term)
         own = _folded(carry.fold, self.of(carry.term))
         moved = [self.of(m.factor) for m in carry.moves]
         return ANY if any(moved) else own

@@ -19,6 +19,7 @@ from superopt.ugraph.live import Condition
 from superopt.ugraph.live import Live
 from superopt.ugraph.live import either
 from superopt.ugraph.node import Best
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.walk import topo
 
@@ -65,9 +66,11 @@ def over_whole(block: BlockGraph, live: Live) -> dict[str, Condition]:
 def _free(block: BlockGraph) -> list[str]:
     """The whole axes that may lose lanes.
 
-    An axis of something that is stored keeps all lanes, and so does one without folds, and one of
-    which the best are listed (the lowest positions, where all are masked).
+    An axis of something that is stored keeps all lanes, and so does one without folds, one of
+    which the best are listed (the lowest positions, where all are masked), and one of the state of
+    a recurrence, whose steps take in more than terms.
     """
     stored = {axis for store in block.all_stores for axis in store.order}
     stored |= {n.axis for n in topo(block.roots()) if isinstance(n, Best)}
+    stored |= {a for n in topo(block.roots()) if isinstance(n, Recur) for a in n.state}
     return [a for a, p in block.places if isinstance(p, Whole) and a not in stored]

@@ -275,7 +275,7 @@ class Config:
     the ``ThreadGraph``; ``schedule``: its schedule (``threads.written``) if one was searched.
     ``persistent``: each program takes several tiles of the grid, one after the other, with so many
     slots for what is copied once a tile; 0: a program for each tile. ``each``: so many tiles at
-    most, and the device deals the programs out; 0: as many programs as multiprocessors take all.
+    most, and the device deals the programs out; 0: at most a program for each multiprocessor.
     ``pingpong``: consumers take the tiles of a persistent program in turn, and none splits one.
     """
 

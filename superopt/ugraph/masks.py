@@ -76,6 +76,8 @@ def _nest(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
 
 
 def _cleared(block: BlockGraph, walk: Walk, ragged: Collection[str]) -> Walk:
+    if any(c.stepwise for c in walk.carries):
+        return replace(walk, clear=None)  # a tile of one position has no lanes to mask
     without = replace(walk, clear=Clear() if walk.axis in ragged else None)
     if running(walk) and walk.start:
         return replace(walk, clear=None)  # what lies before clear tiles would come behind them

@@ -2,7 +2,8 @@
 
 In canonical form axes are ``a0, a1, ...`` and tensors and scalars ``t0, t1, ...`` in order of
 first appearance in the signature, arguments of commutative functions are ordered by ``Node.key``,
-and lists of the best are ranked by what their order depends on (``order.py``). Two programs that
+and lists of the best are ranked by what their order depends on (``order.py``) and bring along
+what is read at their places (``payload.py``). Two programs that
 differ in names and in the order of such arguments only have the same canonical form, so whatever
 is decided by names or keys is decided alike for both.
 """
@@ -36,12 +37,14 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
 from superopt.ugraph.order import by_order
+from superopt.ugraph.payload import with_payloads
 from superopt.ugraph.split import part_axis
 from superopt.ugraph.split import split_axis
 from superopt.ugraph.walk import children
@@ -84,7 +87,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 def canonical(program: Program) -> tuple[Program, Names]:
     """``program`` in canonical form, and the names to translate back to."""
     axes, tensors = _numbered(_axes(program), "a"), _numbered(_tensor_names(program), "t")
-    renamed = by_order(rename(program, axes, tensors))
+    renamed = with_payloads(by_order(rename(program, axes, tensors)))
     values = transform([s.value for s in renamed.outputs], ordered)
     outputs = tuple(replace(s, value=values[s.value]) for s in renamed.outputs)
     names = Names({new: old for old, new in axes.items()}, {n: o for o, n in tensors.items()})
@@ -206,8 +209,12 @@ class _Renaming:
                 return Reduce(fn, self._axis(axis), parts[0])
             case Scan(fn=fn, axis=axis):
                 return Scan(fn, self._axis(axis), parts[0])
-            case Best(axis=axis, into=into, of=of, at=at):
-                return Best(self._axis(axis), self._axis(into), self._axis(of), parts, at)
+            case Best(axis=axis, into=into, of=of, at=at, taken=taken):
+                axes = self._axis(axis), self._axis(into), self._axis(of)
+                return Best(*axes, parts, at, taken)
+            case Recur(axis=axis, along=along, last=last):
+                summed = tuple(tuple(sorted(self._order(names))) for names in along)
+                return Recur(self._axis(axis), summed, parts[:-1], last, parts[-1])
             case Input(name=name, order=order, dtype=dtype):
                 return Input(self._tensor(name), self._order(order), dtype)
             case Scalar(name=name, dtype=dtype):
@@ -232,7 +239,7 @@ class _Renaming:
 
     def _listed(self, listed: Listed) -> Listed:
         into, of = self._axis(listed.into), self._axis(listed.of)
-        return Listed(into, of, self._carry(listed.other), listed.at)
+        return Listed(into, of, self._carry(listed.other), listed.at, listed.taken)
 
     def _place(self, place: Place) -> Place:
         return Pack(self._axis(place.into)) if isinstance(place, Pack) else place
@@ -272,6 +279,7 @@ class _Renaming:
                 tuple(Move(self._carry(m.source), self.node(m.factor)) for m in c.moves),
                 c.action,
                 c.listed and self._listed(c.listed),
+                c.stepwise,
             )
             for c in walk.carries
         )

@@ -227,6 +227,8 @@ class Best(Node):
     first, of equal ones the lowest position. Where there are fewer candidates than ranks, the
     value is -inf and the position ``size(of)``; where a candidate is NaN, all values are NaN and
     all positions ``size(of)``. ``at``: the value is the positions rather than the values.
+    ``taken``: it is what goes with the best, their *payloads*, 0 at ``size(of)``. There is one
+    for each pair, behind all pairs.
     """
 
     axis: str
@@ -234,20 +236,89 @@ class Best(Node):
     of: str
     args: tuple[Node, ...]
     at: bool = False
+    taken: bool = False
 
     def __post_init__(self) -> None:
         axes = {a for arg in self.args for a in arg.axes}
-        if not self.args or len(self.args) % 2:
+        if not self.args or len(self.args) % (3 if self.taken else 2):
             raise IllTyped("a list of the best is made of pairs of a value and a position")
-        if self.axis == self.into or self.axis not in axes:
+        if self.axis == self.into or all(self.axis not in n.axes for n in self.pairs):
             raise IllTyped(f"no axis {self.axis!r} whose best could be ranked along {self.into!r}")
-        if any(n.kind is not Kind.REAL for n in self.args[::2]):
+        if any(n.kind is not Kind.REAL for n in self.pairs[::2]):
             raise IllTyped("the best of reals are ranked, not of whole numbers or truth values")
-        if any(n.kind is not Kind.INT for n in self.args[1::2]):
+        if any(n.kind is not Kind.INT for n in self.pairs[1::2]):
             raise IllTyped("a position is a whole number")
-        kind = Kind.INT if self.at else Kind.REAL
-        facts = (self.axis, self.into, self.of, self.at, *keys(self.args))
+        if self.at and self.taken:
+            raise IllTyped("a list is seen from one side: values, positions, or payloads")
+        if any(n.kind is Kind.BOOL for n in self.payloads):
+            raise IllTyped("numbers go with the best, not truth values")
+        whole = self.at or (self.taken and all(n.kind is Kind.INT for n in self.payloads))
+        seen = (self.at, *(["taken"] if self.taken else ()))
+        facts = (self.axis, self.into, self.of, *seen, *keys(self.args))
+        kind = Kind.INT if whole else Kind.REAL
         self._complete((axes - {self.axis}) | {self.into}, kind, *facts)
+
+    @property
+    def pairs(self) -> tuple[Node, ...]:
+        """The values and positions that are ranked, flat."""
+        return self.args[: len(self.args) * 2 // 3] if self.taken else self.args
+
+    @property
+    def payloads(self) -> tuple[Node, ...]:
+        """What goes with each pair; none unless ``taken``."""
+        return self.args[len(self.pairs) :]
+
+    def list_of(self, at: bool = False) -> Best:
+        """The values (or positions) of the list that this is a side of."""
+        return Best(self.axis, self.into, self.of, self.pairs, at)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recur(Node):
+    """A state, at first ``first``, that every position along ``axis`` maps affinely to the next.
+
+    ``args`` are what a position says: ``keep, add``, and for each of ``along`` a pair ``out,
+    into``. With them ``s' = keep * s + add + sum of out * sum over along of (into * s)``, where
+    the value of the state before is ``s``. Its axes are those of ``args`` but ``axis``. The value
+    is the state after each position, over ``axis`` too, or (``last``) that after the last one.
+
+    In a block graph a recurrence along a walked axis goes on, like a scan, from the old state of
+    a carry.
+    """
+
+    axis: str
+    along: tuple[tuple[str, ...], ...]
+    args: tuple[Node, ...]
+    last: bool = False
+    first: Node = Const(Fraction(0))
+
+    def __post_init__(self) -> None:
+        if len(self.args) != 2 + 2 * len(self.along):
+            raise IllTyped("a recurrence has a factor, a term, and a pair for each of its sums")
+        axes = {a for arg in self.args for a in arg.axes}
+        if self.axis in self.first.axes:
+            raise IllTyped(f"a recurrence along {self.axis!r} begins before any of its positions")
+        if self.axis not in axes:
+            raise IllTyped(f"no step of the recurrence depends on its axis {self.axis!r}")
+        for names in self.along:
+            if not names or not set(names) <= (axes | {*self.first.axes}) - {self.axis}:
+                raise IllTyped(f"a step sums over {' '.join(names)!r}, which its state lacks")
+        axes |= {*self.first.axes}
+        if any(n.kind is Kind.BOOL for n in (*self.args, self.first)):
+            raise IllTyped("a recurrence is one of numbers, not of truth values")
+        nodes = (*self.args, self.first)
+        facts = (self.axis, self.last, *map(" ".join, self.along), *keys(nodes))
+        self._complete(axes - {self.axis} if self.last else axes, Kind.REAL, *facts)
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The axes of the state."""
+        return tuple(a for a in self.axes if a != self.axis)
+
+    @property
+    def mixed(self) -> frozenset[str]:
+        """The axes of the state over which steps sum."""
+        return frozenset(a for names in self.along for a in names)
 
 
 Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from math import prod
 
 from superopt.ugraph.levels import Grid
+from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 
@@ -37,7 +38,8 @@ def joined(axis: str, places: Places, sizes: Mapping[str, int]) -> int:
 
 def tile_dimensions(places: Places) -> tuple[str, ...]:
     """The axes that are tile dimensions, in the order of places."""
-    return tuple(a for a, p in places if p != Grid(tiled=False) and not isinstance(p, Pack))
+    lone = (Grid(tiled=False), Loop(tiled=False))
+    return tuple(a for a, p in places if p not in lone and not isinstance(p, Pack))
 
 
 def dimensions_of(

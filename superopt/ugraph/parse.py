@@ -33,7 +33,7 @@ from superopt.ugraph.scalar import Fn
 Parsed = Node | Program | BlockGraph | KernelGraph | Config
 G = TypeVar("G", bound=Parsed)
 
-_LISTS = ("listed", "places")  # a carry that keeps the one, or the other
+_LISTS = ("listed", "places", "taken")  # a carry that keeps the one, or another
 
 
 def parse(text: str) -> Parsed:
@@ -252,12 +252,13 @@ class Reader(NodeReader):
     def _carry(self, line: Line, depth: int) -> Carry:
         name, over = line.name(), []
         line.expect("over")
-        while not (line.peek() == "by" and line.peek(2) in ("of", "moved", *_LISTS)):
+        while not (line.peek() == "by" and line.peek(2) in ("of", "moved", "stepwise", *_LISTS)):
             over.append(line.name())
         line.expect("by")
         fold = self.function(line)
         action = self.function(line) if line.accept("moved", "by") else Fn.MUL
         listed = self._listed(line) if line.peek() in _LISTS else None
+        stepwise = line.accept("stepwise")
         line.expect("of")
         term = self.expression(line)
         line.end()
@@ -267,12 +268,12 @@ class Reader(NodeReader):
             header.expect("with")
             moves.append(Move(source, self.expression(header)))
             header.end()
-        return Carry(name, tuple(over), fold, term, tuple(moves), action, listed)
+        return Carry(name, tuple(over), fold, term, tuple(moves), action, listed, stepwise)
 
     def _listed(self, line: Line) -> Listed:
-        at = line.name() == _LISTS[1]
+        kept = line.name()
         axes = self.axes(line)
         if len(axes) != 2:
             line.fail("a list has an axis for the ranks and one for the positions")
         line.expect("with")
-        return Listed(*axes, line.name(), at)
+        return Listed(*axes, line.name(), kept == _LISTS[1], kept == _LISTS[2])

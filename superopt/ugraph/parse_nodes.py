@@ -16,6 +16,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -26,7 +27,9 @@ from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
 
-BEST, BEST_AT = "best", "best_at"  # lists of the best, and of where they are
+# Lists of the best, of where they are, and of what goes with them.
+BEST, BEST_AT, BEST_TAKEN = "best", "best_at", "best_taken"
+RECUR, RECUR_LAST = "recur", "recur_last"  # all states of a recurrence, or the last one
 SCAN = "scan_"  # stands before the name of a fold: its prefixes along the axis
 
 
@@ -98,14 +101,36 @@ class NodeReader:
         name, order, dtype = self.tensor(line)
         if dtype is not None or not line.accept("("):
             return Input(name, order, dtype)
-        if name in (BEST, BEST_AT) and len(order) == 3:
-            return Best(*order, self._arguments(line), name == BEST_AT)
+        if name in (BEST, BEST_AT, BEST_TAKEN) and len(order) == 3:
+            return Best(*order, self._arguments(line), name == BEST_AT, name == BEST_TAKEN)
+        if name in (RECUR, RECUR_LAST) and len(order) == 1:
+            return self._recurrence(line, order[0], name == RECUR_LAST)
         fold = name.removeprefix(SCAN)
         if fold not in BY_SYMBOL or len(order) != 1:
             line.fail(f"{name!r} over {len(order)} axes is no fold")
         arg = self._node(line)
         line.expect(")")
         return (Reduce if fold == name else Scan)(BY_SYMBOL[fold], order[0], arg)
+
+    def _recurrence(self, line: Line, axis: str, last: bool) -> Recur:
+        args = [self._node(line)]
+        line.expect(",")
+        args.append(self._node(line))
+        along: list[tuple[str, ...]] = []
+        while line.accept(","):
+            if line.accept("from", "("):
+                start = self._node(line)
+                line.expect(")", ")")
+                return Recur(axis, tuple(along), tuple(args), last, start)
+            line.expect("along")
+            along.append(self.axes(line))
+            line.expect("(")
+            pair = self._arguments(line)
+            if len(pair) != 2:
+                line.fail(f"a sum of a step is of a pair, got {len(pair)} terms")
+            args += pair
+        line.expect(")")
+        return Recur(axis, tuple(along), tuple(args), last)
 
     def _arguments(self, line: Line) -> tuple[Node, ...]:
         args = [self._node(line)]

@@ -53,16 +53,21 @@ def read_config(line: Line) -> Config:
         line.expect(word, "=")
         numbers.append(line.integer())
     parts, warps, stages = numbers
-    descriptors = line.accept("descriptors")
-    group = line.integer() if line.accept("group", "=") else 1
-    dependent = line.accept("dependent")
-    consumers = line.integer() if line.accept("consumers", "=") else 0
-    ring, joined = line.accept("ring"), line.accept("joined")
-    persistent = line.integer() if line.accept("persistent", "=") else 0
-    each = line.integer() if line.accept("each", "=") else 0
-    pingpong = line.accept("pingpong")
-    schedule = line.name() if line.accept("schedule", "=") else ""
+    found = Config(  # arguments are evaluated, and so words are read, in this order
+        tuple(tiles),
+        parts,
+        warps,
+        stages,
+        descriptors=line.accept("descriptors"),
+        group=line.integer() if line.accept("group", "=") else 1,
+        dependent=line.accept("dependent"),
+        consumers=line.integer() if line.accept("consumers", "=") else 0,
+        ring=line.accept("ring"),
+        joined=line.accept("joined"),
+        persistent=line.integer() if line.accept("persistent", "=") else 0,
+        each=line.integer() if line.accept("each", "=") else 0,
+        pingpong=line.accept("pingpong"),
+        schedule=line.name() if line.accept("schedule", "=") else "",
+    )
     line.end()
-    roles = (consumers, ring, joined, schedule, persistent, each, pingpong)
-    how = (descriptors, group, dependent, *roles)
-    return Config(tuple(tiles), parts, warps, stages, *how)
+    return found

@@ -26,11 +26,13 @@ from superopt.ugraph.node import Best
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.pack import hosts
 from superopt.ugraph.pack import tile_dimensions
+from superopt.ugraph.recurrence import work
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.steps import Region
 from superopt.ugraph.steps import Step
@@ -98,6 +100,8 @@ class _Reader:
     def below(self, node: Node) -> tuple[Node, ...]:
         if isinstance(node, Reduce) and (p := self.product(node.fn, node.axis, node.arg)):
             return p.read
+        if isinstance(node, Recur):  # what it begins as, is there before the walk
+            return node.args
         return children(node)
 
     def fold(self, product: _Product) -> Step:
@@ -175,6 +179,7 @@ def _walk_region(
         product = reader.product(carry.fold, walk.axis, carry.term)
         roots += product.read if product else [carry.term]
         roots += [m.factor for m in carry.moves]
+    once += [c.recurrence(last=False).first for c in walk.carries if c.stepwise]
     roots += [s.value for s in walk.stores]
     own = {c.name for w in walk.nest for c in w.carries}
     moving: set[Node] = set()
@@ -231,6 +236,8 @@ def _region(
         assert walk is not None
         product = reader.product(carry.fold, walk.axis, carry.term)
         read = product.read if product else (carry.term,)
+        if carry.stepwise:
+            read = carry.recurrence(last=False).args
         last |= dict.fromkeys(read, len(steps))
         steps += _update(reader, walk, carry, product)
     for store in stores:
@@ -310,18 +317,18 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
         case Input(name=name, order=order, dtype=dtype):
             kept = None if only_fed else result
             return Step(What.LOAD, order, result=kept, tensor=name, dtype=dtype)
+        case Map(fn=Fn.DIV, args=(_, below)) if 0 < len(below.axes) < len(node.axes):
+            return Step(What.POINT, result, plain=1, result=result)  # of one reciprocal for many
         case Map(fn=fn) if node.axes:
             return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
         case Reduce(fn=fn, axis=axis, arg=arg):
-        case Map(fn=Fn.DIV, args=(_, below)) if 0 < len(below.axes) < len(node.axes):
-            return Step(What.POINT, result, plain=1, result=result)  # of one reciprocal for many
             if product := reader.product(fn, axis, arg):
                 return replace(reader.fold(product), result=result)
             return Step(What.FOLD, reader.elements(arg.axes), plain=1, result=result)
         case Scan(arg=arg):
             return Step(What.FOLD, reader.elements(arg.axes), plain=SCAN, result=result)
         case Best(args=args):
-            work = {a: None for arg in args for a in arg.axes} | {node.into: None}
+            work = {a: None for arg in node.payloads or args for a in arg.axes} | {node.into: None}
             return Step(What.FOLD, reader.elements(work), plain=2, result=result)
         case State() if not node.old:
             return Step(What.HELD, (), result=result)
@@ -332,6 +339,12 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
 def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None) -> list[Step]:
     """The fold of a tile's term, and what puts it together with the old state."""
     kept = reader.elements(carry.over)
+    if carry.stepwise:
+        return _stepped(reader, carry.recurrence(last=False))
+    if carry.listed is not None and carry.listed.taken:
+        # Payloads are found by the lane that was ranked, and not compared with those of each rank.
+        found = Step(What.FOLD, reader.elements(carry.term.axes), plain=2)
+        return [found, Step(What.POINT, kept, plain=1)]
     own = len(carry.moves) + max(0, len(carry.moves) - 1) + (0 if product else 1)
     own += product is not None and product.after is not None
     if product:
@@ -340,3 +353,14 @@ def _update(reader: _Reader, walk: Walk, carry: Carry, product: _Product | None)
         work = (*kept, walk.axis) if walk.axis not in kept else kept
         fold = Step(What.FOLD, work, plain=1)
     return [fold, Step(What.POINT, kept, plain=own)] if own else [fold]
+
+
+def _stepped(reader: _Reader, node: Recur) -> list[Step]:
+    """The sums of one step of a recurrence, and the new state, which takes the old one's place."""
+    points, folds = work(node)
+    state = reader.elements(node.state)
+    found = [
+        Step(What.FOLD, state, plain, result=tuple(a for a in state if a not in names))
+        for names, plain in zip(node.along, folds, strict=True)
+    ]
+    return [*found, Step(What.POINT, state, points)]

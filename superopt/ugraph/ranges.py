@@ -64,6 +64,8 @@ def taken_in(walk: Walk, live: Live) -> Condition:
     """Where some carry of ``walk`` may take in something else than its unit."""
     found: Condition = False
     for carry in walk.carries:
+        if carry.stepwise:
+            return True  # a step that adds nothing may still change the state
         if carry.listed is not None:
             return True  # of masked positions the lowest are listed where there are no others
         found = either(found, live.differs(carry.term, carry.fold.unit))

@@ -1,7 +1,8 @@
-"""Scans in walks: where the prefixes along a walked axis come from.
+"""Scans and recurrences in walks: where the prefixes along a walked axis come from.
 
 A walk knows one tile at a time. A scan along its axis is that of the tile, folded onto what came
-before: the old state of the carry that folds the same term, which a fold of that term shares.
+before: the old state of the carry that folds the same term, which a fold of that term shares. A
+recurrence goes on from the old state of the carry whose term it is.
 Its value at a position is final when it is computed, so whoever stands in the same walk may read
 it at that position, without any repair.
 """
@@ -12,16 +13,20 @@ from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from typing import TypeGuard
 
 from superopt.errors import NoFusion
 from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import State
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
+Prefix = Scan | Recur  # a recurrence of which all states are meant
 LABEL = {Fn.ADD: "sum", Fn.MUL: "product"}
 
 
@@ -30,15 +35,21 @@ def roots(walk: Walk) -> list[Node]:
     return [*(c.term for c in walk.carries), *(s.value for s in walk.stores)]
 
 
-def scans(nodes: Sequence[Node], axis: str) -> list[Scan]:
-    """The scans along ``axis`` below ``nodes``, arguments first."""
-    return [n for n in topo(nodes) if isinstance(n, Scan) and n.axis == axis]
+def is_prefix(node: Node) -> TypeGuard[Prefix]:
+    """Whether ``node`` is a scan, or all states of a recurrence."""
+    return isinstance(node, Scan) or (isinstance(node, Recur) and not node.last)
+
+
+def scans(nodes: Sequence[Node], axis: str) -> list[Prefix]:
+    """The scans and recurrences along ``axis`` below ``nodes``, arguments first."""
+    return [n for n in topo(nodes) if is_prefix(n) and n.axis == axis]
 
 
 def running(walk: Walk) -> dict[Node, Carry]:
     """For every scan along the axis of ``walk`` the carry from whose old state it goes on; a scan
     that has none is left out."""
-    return behind(roots(walk), walk.axis, walk.carries)
+    last = {c.recurrence(last=True): c for c in walk.carries if c.stepwise}
+    return behind(roots(walk), walk.axis, walk.carries) | last
 
 
 def behind(nodes: Sequence[Node], axis: str, carries: Sequence[Carry]) -> dict[Node, Carry]:
@@ -46,9 +57,17 @@ def behind(nodes: Sequence[Node], axis: str, carries: Sequence[Carry]) -> dict[N
     found: dict[Node, Carry] = {}
     for scan in scans(nodes, axis):
         for carry in carries:
-            if carry.fold is scan.fn and carry.term is scan.arg and not carry.moves:
+            if _goes_on(scan, carry):
                 found.setdefault(scan, carry)
     return found
+
+
+def _goes_on(prefix: Prefix, carry: Carry) -> bool:
+    """Whether ``prefix`` goes on from the old state of ``carry``."""
+    if isinstance(prefix, Recur):
+        return carry.stepwise and carry.term is prefix
+    plain = not carry.moves and not carry.stepwise
+    return plain and carry.fold is prefix.fn and carry.term is prefix.arg
 
 
 def acting(walk: Walk) -> dict[str, frozenset[str]]:
@@ -60,7 +79,7 @@ def acting(walk: Walk) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for carry in walk.carries:
         sources = behind([carry.term], walk.axis, walk.carries).values()
-        found[carry.name] = frozenset(c.name for c in sources)
+        found[carry.name] = frozenset(c.name for c in sources if c is not carry)
     for _ in walk.carries:
         for carry in walk.carries:
             moved = (found.get(m.source, frozenset()) for m in carry.moves)
@@ -80,7 +99,7 @@ def completed(walks: Sequence[Walk], axes: Sequence[str]) -> tuple[Walk, ...]:
     found: list[Walk] = []
     for walk in walks:
         for inner in walk.inner:
-            if nested := [n for n in topo(inner.roots()) if isinstance(n, Scan)]:
+            if nested := [n for n in topo(inner.roots()) if is_prefix(n)]:
                 raise NoFusion(f"a scan along {nested[0].axis!r} inside a walk within a walk")
         found.append(_completed(walk, axes, taken))
         taken |= set(found[-1].components)
@@ -92,16 +111,19 @@ def _completed(walk: Walk, axes: Sequence[str], taken: Collection[str]) -> Walk:
     names = set(taken)
     known = running(walk)
     for scan in scans(roots(walk), walk.axis):
-        if any(isinstance(n, State) and n.carry in walk.components for n in topo([scan.arg])):
+        below = topo(children(scan))
+        if any(isinstance(n, State) and n.carry in walk.components for n in below):
             raise NoFusion(f"a scan along {scan.axis!r} of a value that moves until the walk ends")
         if scan in known:
             continue
-        label = LABEL.get(scan.fn, scan.fn.symbol)
+        stepwise = isinstance(scan, Recur)
+        fold, term = (Fn.ADD, scan) if isinstance(scan, Recur) else (scan.fn, scan.arg)
+        label = "state" if stepwise else LABEL.get(fold, fold.symbol)
         name = next(n for i in count() if (n := f"{label}{i}") not in names)
         names.add(name)
         over = tuple(a for a in axes if a in scan.axes and a != scan.axis)
         readers = [i for i, c in enumerate(carries) if scan in topo([c.term])]
-        carry = Carry(name, over, scan.fn, scan.arg)
+        carry = Carry(name, over, fold, term, stepwise=stepwise)
         carries.insert(min(readers, default=len(carries)), carry)
     return replace(walk, carries=tuple(carries))
 

@@ -111,8 +111,8 @@ def combined(
     what comes behind a part acts on its state.
     """
     if carry.listed is not None:
-        halves = carry.pair(components)
-        return carry.best(part, tuple(partials[c.name].as_input() for c in halves))
+        kept = [*carry.pair(components), *([carry] if carry.listed.taken else [])]
+        return carry.best(part, tuple(partials[c.name].as_input() for c in kept))
     by: dict[Node, Node] = dict(totals)
     for name, store in partials.items():
         value: Node = store.as_input()

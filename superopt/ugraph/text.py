@@ -49,6 +49,7 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -58,6 +59,9 @@ from superopt.ugraph.parse import Parsed
 from superopt.ugraph.parse import parse
 from superopt.ugraph.parse_nodes import BEST
 from superopt.ugraph.parse_nodes import BEST_AT
+from superopt.ugraph.parse_nodes import BEST_TAKEN
+from superopt.ugraph.parse_nodes import RECUR
+from superopt.ugraph.parse_nodes import RECUR_LAST
 from superopt.ugraph.parse_nodes import SCAN
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
@@ -134,8 +138,15 @@ def _node(node: Node, parts: list[str]) -> str:
             return f"{fn.symbol}[{axis}]({parts[0]})"
         case Scan(fn=fn, axis=axis):
             return f"{SCAN}{fn.symbol}[{axis}]({parts[0]})"
-        case Best(axis=axis, into=into, of=of, at=at):
-            return f"{BEST_AT if at else BEST}[{axis} {into} {of}]({', '.join(parts)})"
+        case Best(axis=axis, into=into, of=of, at=at, taken=taken):
+            name = BEST_TAKEN if taken else BEST_AT if at else BEST
+            return f"{name}[{axis} {into} {of}]({', '.join(parts)})"
+        case Recur(axis=axis, along=along, last=last, first=first):
+            pairs = zip(along, parts[2:-1:2], parts[3:-1:2], strict=True)
+            sums = [f"along[{' '.join(names)}]({out}, {into})" for names, out, into in pairs]
+            start = [f"from({parts[-1]})"] if first != Const(Fraction(0)) else []
+            listed = ", ".join([*parts[:2], *sums, *start])
+            return f"{RECUR_LAST if last else RECUR}[{axis}]({listed})"
         case Map(fn=fn):
             return f"{fn.symbol}({', '.join(parts)})"
         case _:
@@ -227,8 +238,8 @@ def _place(place: Place) -> str:
     match place:
         case Grid(tiled=tiled):
             return "Grid" if tiled else "Grid untiled"
-        case Loop():
-            return "Loop"
+        case Loop(tiled=tiled):
+            return "Loop" if tiled else "Loop untiled"
         case Split():
             return "Split"
         case Whole():
@@ -281,8 +292,10 @@ def _carry(writer: _Writer, carry: Carry, depth: int) -> None:
     moved = carry.moves or carry.action is not Fn.MUL
     how = f"by {carry.fold.symbol}" + (f" moved by {carry.action.symbol}" if moved else "")
     if carry.listed is not None:
-        kept = "places" if carry.listed.at else "listed"
-        how += f" {kept}[{' '.join(carry.listed.axes)}] with {carry.listed.other}"
+        listed = carry.listed
+        kept = "taken" if listed.taken else "places" if listed.at else "listed"
+        how += f" {kept}[{' '.join(listed.axes)}] with {listed.other}"
+    how += " stepwise" if carry.stepwise else ""
     writer.line(depth, f"carry {carry.name} {over} {how} of {term}")
     for move, factor in zip(carry.moves, factors, strict=True):
         writer.line(depth + 1, f"move {move.source} with {factor}")
@@ -298,6 +311,7 @@ def _config(config: Config) -> str:
     flags = [word for word in ("ring", "joined") if getattr(config, word)]
     more = f"persistent={config.persistent}" if config.persistent else ""
     more += f" each={config.each}" if config.each else ""
+    more += " pingpong" if config.pingpong else ""
     when = f"schedule={config.schedule}" if config.schedule else ""
     words = ["config", tiles, "|", numbers, how, group, after, roles, *flags, more, when]
     return " ".join(filter(None, words))

@@ -25,11 +25,13 @@ from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
+from superopt.ugraph.recurrence import stepped
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
@@ -116,6 +118,10 @@ class Scope(Generic[A]):
                 if (before := self.before.get(node)) is None:
                     return found
                 return self.domain.apply(fn, [self._aligned(before, node.axes), found])
+            case Recur():
+                before = self.before.get(node)
+                start = None if before is None else self.values[before]
+                return stepped(self.domain, node, self.values, start, self.lengths)
             case Best(of=of):
                 return ranked(self.domain, node, self.values, self.lengths, size_of(of, self.sizes))
             case State(carry=carry, old=old):

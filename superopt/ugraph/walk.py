@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 
@@ -19,6 +20,8 @@ def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Map(args=args) | Best(args=args):
             return args
+        case Recur(args=args, first=first):
+            return (*args, first)
         case Reduce(arg=arg) | Scan(arg=arg):
             return (arg,)
         case _:
@@ -53,8 +56,10 @@ def rebuild(node: Node, parts: tuple[Node, ...]) -> Node:
             return Reduce(fn, axis, parts[0])
         case Scan(fn=fn, axis=axis):
             return Scan(fn, axis, parts[0])
-        case Best(axis=axis, into=into, of=of, at=at):
-            return Best(axis, into, of, parts, at)
+        case Best(axis=axis, into=into, of=of, at=at, taken=taken):
+            return Best(axis, into, of, parts, at, taken)
+        case Recur(axis=axis, along=along, last=last):
+            return Recur(axis, along, parts[:-1], last, parts[-1])
         case _:
             return node
 

@@ -17,6 +17,7 @@ from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
@@ -83,7 +84,7 @@ def _shared(left: Node, right: Node) -> dict[Node, Node]:
 
 def _scans(nodes: Iterable[Node]) -> dict[Node, Node]:
     """A tensor for each scan: equal for any prefixes is equal for those that there are."""
-    scans = [n for n in topo(nodes) if isinstance(n, Scan)]
+    scans = [n for n in topo(nodes) if isinstance(n, Scan | Recur)]
     return {n: Input(f"scan{i}", n.axes, "fp32") for i, n in enumerate(scans)}
 
 

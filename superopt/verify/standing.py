@@ -44,7 +44,12 @@ class Standing:
         self.split = isinstance(block.place.get(self.walk.axis), Split)
         walks = block.walks[: block.walks.index(self.walk)]
         self.final = {c.name: c for w in walks for c in w.carries}
-        self.regions = Regions(self.walk.carries[:index], tuple(self.final.values()))
+        # Lists are no extrema of their terms, nor is what goes with them.
+        before, ended = (
+            tuple(c for c in some if c.listed is None)
+            for some in (self.walk.carries[:index], self.final.values())
+        )
+        self.regions = Regions(before, ended)
         self.regular = self._off_guards()
 
     def _off_guards(self) -> dict[Node, Span]:

@@ -49,7 +49,7 @@ def test_a_version_is_compared_by_its_numbers(version, good, needed, said):
     ],
 )
 def test_an_interpreter_that_does_not_go_with_its_numpy(triton, numpy, remedy):
-    assert checks._interpreter(triton, numpy).endswith(remedy)
+    assert checks._interpreter_remedy(triton, numpy).endswith(remedy)
 
 
 def test_what_is_missing_has_a_remedy():

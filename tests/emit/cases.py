@@ -37,6 +37,8 @@ from tests import nested
 from tests import samples as s
 from tests.emit import distances
 from tests.emit import list_cases
+from tests.emit import payload_cases
+from tests.emit import recurrence_cases
 from tests.emit import scan_cases
 from tests.emit.packed_cases import columns_case
 from tests.emit.packed_cases import packed_case
@@ -354,6 +356,11 @@ CASES: dict[str, Callable[[], Printed]] = {
     "integers": integers_case,
     "scans": scan_cases.scans_case,
     "decay": scan_cases.decay_case,
+    "delta": recurrence_cases.delta_case,
+    "steps": recurrence_cases.steps_case,
+    "numbers": recurrence_cases.numbers_case,
     "listing": list_cases.listing_case,
     "ties": list_cases.ties_case,
+    "taking": payload_cases.taking_case,
+    "leading": payload_cases.leading_case,
 }

@@ -76,6 +76,17 @@ ROWS = (
     '{0}.cummax("{1}")',
     'where({0} == {0}.max("{1}"), {0}, 0)',
 )
+# Affine steps of a state ``s`` by ``{0}`` and ``{1}``, none of which makes it much larger than it
+# was; the second ones sum over an axis ``{2}`` of it.
+STEPS = (
+    "tanh({0}) * s + {1}",
+    "{0} + 0.5 * s",
+    "where({0} > 0, s, {1} - s)",
+)
+MIXING = (
+    'tanh({0}) * (s - tanh({1}) * s.mean("{2}")) + {1}',
+    '0.5 * s + tanh({1}) * (tanh({0}) * s).mean("{2}") + {0}',
+)
 # Conditions over the axes that follow.
 MASKS = (
     ('index("{0}") <= index("{1}")', 2),
@@ -133,6 +144,7 @@ def _step(
     """One more value of earlier ones; later ones are preferred. None: it cannot be said."""
     pick = st.sampled_from([*pool, *pool[-2:], *[pool[-1]] * 3])
     kinds = ["unary", "binary", "binary", "fold", "fold", "row", "matmul", "mask", "round", "at"]
+    kinds += ["steps"]
     kind = draw(st.sampled_from(kinds))
     a = draw(pick)
     over = sorted(a.axes)
@@ -157,6 +169,8 @@ def _step(
             axis = draw(st.sampled_from(shared))
             both = (a.axes | b.axes) - {axis}
             return _joined(f'({a.text} * {b.text}).sum("{axis}")', both, a, b)
+        case "steps" if over:
+            return _recurrence(draw, a, draw(pick), draw(st.sampled_from(over)))
         case "mask":
             text, arity = draw(st.sampled_from(MASKS))
             if len(over) < arity:
@@ -168,9 +182,25 @@ def _step(
             grid = draw(st.sampled_from(ROUND))
             return _joined(f'round_to({a.text}, "{grid}")', a.axes, a)
         case "at" if over:
-            return _read_at(draw, a, over, params, axes)
+            where = draw(st.booleans())
+            return _best(draw, a, pool) if where else _read_at(draw, a, over, params, axes)
         case _:
             return None
+
+
+def _recurrence(draw: st.DrawFn, a: Value, b: Value, axis: str) -> Value:
+    """The states along ``axis`` of ``a`` (some rows of them), or the last one."""
+    state = sorted((a.axes | b.axes) - {axis})
+    mixing = state and draw(st.booleans())
+    text = draw(st.sampled_from(MIXING if mixing else STEPS))
+    along = draw(st.sampled_from(state)) if mixing else ""
+    step = text.format(a.text, b.text, along)
+    states = f'recur("{axis}", "{" ".join(state)}", lambda s: {step})'
+    if draw(st.booleans()):
+        return _joined(f'last({states}, "{axis}")', frozenset(state), a, b)
+    if mixing:  # read, as a memory is
+        return _joined(f'({states} * {b.text}).sum("{along}")', (a.axes | b.axes) - {along}, a, b)
+    return _joined(states, a.axes | b.axes, a, b)
 
 
 def _read_at(
@@ -191,6 +221,17 @@ def _read_at(
             return _joined(text, kept - {axis}, a, at)
         case _:
             return _joined(f'where(index("{axis}") < {name}, {a.text}, -inf)', kept, a, at)
+
+
+def _best(draw: st.DrawFn, a: Value, pool: list[Value]) -> Value | None:
+    """What stands where a tensor is largest. Scores that are computed are rounded, and who of two
+    that are nearly equal is the larger one is then no matter of tolerance."""
+    scores = [(v, axis) for v in pool if not v.lines for axis in sorted(a.axes & v.axes)]
+    if not scores:
+        return None
+    x, axis = draw(st.sampled_from(scores))
+    text = f'gather({a.text}, argmax({x.text}, "{axis}"), "{axis}")'
+    return _joined(text, (a.axes | x.axes) - {axis}, a, x)
 
 
 def _file(draw: st.DrawFn, pool: list[Value], params: dict[str, str]) -> str:

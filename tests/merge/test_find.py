@@ -58,3 +58,11 @@ def test_what_is_derived_is_what_was_written_by_hand():
 
 def test_axes_that_are_folded():
     assert folded(specs.normalised.program) == ("n",)
+
+
+@pytest.mark.parametrize("axis", ["n", "d"])
+def test_parts_of_a_recurrence_are_no_results_that_are_joined(axis):
+    (rule,) = load("specs/recurrent.py:delta_rule")
+    assert axis in folded(rule.program)
+    with pytest.raises(NoRepair, match="would take the whole map of each part"):
+        merge(rule.program, axis)

@@ -10,6 +10,7 @@ from superopt.emit.plan import Header
 from superopt.emit.plan import Row
 from superopt.mutate.outcome import Subject
 from superopt.ugraph.levels import Config
+from superopt.ugraph.payload import with_payloads
 from superopt.verify.source.load import read_text
 from tests.emit.cases import CASES
 from tests.mutate.thresholds import thresholds_case
@@ -35,6 +36,7 @@ SUBJECTS = {
     ("distances", 0): "distances of positions",
     ("integers", 0): "whole numbers",
     ("listing", 4): "lists of the best",
+    ("taking", 0): "payloads of a list",
     ("thresholds", 0): "comparisons of data",
 }
 
@@ -47,7 +49,8 @@ def subject(name: str, graph: int) -> Subject:
     configs = tuple(map(_unequal, found.configs(found.graphs[0])))
     rows = [Row("case0", 0, configs, tuple(found.sizes[0].items()))]
     text = emit(found.program, found.graphs, rows, Header("the spec", "the derivation"))
-    return Subject(f"{name} {graph}", read_text(text), found.program, found.graphs[0])
+    program = with_payloads(found.program)
+    return Subject(f"{name} {graph}", read_text(text), program, found.graphs[0])
 
 
 def _unequal(config: Config) -> Config:

@@ -53,14 +53,22 @@ class Segments:
         return self.sizes[unit.axis] if isinstance(unit, Size) else float(unit.value)
 
     def merged(self, carry: Carry, left: States, right: States) -> np.ndarray:
-        """A list of both ends' candidates."""
-        dim = carry.state.axes.index(carry.listed.into)
+        """A list of both ends' candidates, or what goes with them."""
+        axes = carry.state.axes
+        dim = axes.index(carry.listed.into)
         count, end = self.sizes[carry.listed.into], self.sizes[carry.listed.of]
-        halves = [
-            np.moveaxis(np.concatenate([left[c.name], right[c.name]], dim), dim, -1)
-            for c in carry.pair(self.walk.components)
-        ]
-        found = FloatDomain().best(halves[0], halves[1].astype(int), count, end, carry.listed.at)
+
+        def both(one: Carry) -> np.ndarray:
+            missing = [d for d, a in enumerate(axes) if a not in one.state.axes]
+            shape = [self.sizes[a] for a in axes]
+            ends = (np.expand_dims(end[one.name], missing) for end in (left, right))
+            wide = [np.broadcast_to(value, shape) for value in ends]
+            return np.moveaxis(np.concatenate(wide, dim), dim, -1)
+
+        values, places = carry.pair(self.walk.components)
+        taken = both(carry) if carry.listed.taken else None
+        pairs = both(values), both(places).astype(int)
+        found = FloatDomain().best(*pairs, count, end, carry.listed.at, taken)
         return np.moveaxis(found, -1, dim)
 
     def part(self, start: int, stop: int) -> States:

@@ -106,6 +106,9 @@ def shipped(one: Spec, arrays: dict[str, np.ndarray], sizes: dict[str, int]) -> 
         block = fusion.block
         if block is None or not any(w.carries for w in block.walks):
             continue
+        if any(c.stepwise for w in block.walks for c in w.carries):
+            assert fusion.split is None  # such parts are maps (tests/ugraph/test_recurrence.py)
+            continue
         n = sizes[fusion.axis]
         with np.errstate(all="ignore"):
             parts = segments(block, one.program, arrays, sizes)
@@ -154,6 +157,7 @@ SCORED = [
     ("candidates", "logits"),
     ("greedy", "logits"),
     ("chosen", "scores"),
+    ("taught", "teacher"),
     ("stabilised_state", "enter"),
 ]
 

@@ -81,9 +81,10 @@ def test_verdicts_of_the_page_are_reached_again(name):
 
 
 def test_every_obligation_has_its_evidence():
-    """Lists of the best, which are merged, need no repair."""
+    """Lists of the best, which are merged, and states of recurrences need no repair."""
     lines = PAGE.read_text().splitlines()
-    lines = [x for x in lines if "| rolling" in x and "| merge |" not in x]
+    alone = ("| merge |", "| steps |")
+    lines = [x for x in lines if "| rolling" in x and not any(word in x for word in alone)]
     assert len(lines) > 40
     assert [x for x in lines if "not proved" in x or "proved " not in x] == []
 

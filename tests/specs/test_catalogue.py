@@ -9,7 +9,6 @@ import pytest
 from superopt.report.repairs import rows
 from superopt.verify.verdict import accepted
 from tests.catalogue import ROWS
-from tests.catalogue import UNSAID
 from tests.catalogue import Pattern
 from tests.catalogue import executed
 from tests.catalogue import judged
@@ -25,9 +24,6 @@ def named(pattern: Pattern) -> str:
 def test_no_row_and_no_spec_of_a_file_vanishes():
     """A spec that repairs anything stands for a row, and a row for a spec that exists."""
     assert len({p.name for p in ROWS}) == len(ROWS) >= 40
-    language = " ".join((ROOT / "docs" / "language.md").read_text().split())
-    for why in UNSAID.values():
-        assert why.lower() in language.lower()
 
 
 @pytest.mark.parametrize("pattern", ROWS, ids=named)

@@ -141,3 +141,16 @@ def test_the_step_of_a_norm_transformer_reads_its_rows_once():
     best = graphs("norm_transformer.py:norm_step", "square", 12)[0]
     assert len(best.kernels) == 1
     assert walks(best) == []
+
+
+def test_the_values_of_the_best_key_come_along_in_its_walk():
+    for case in ("prefill", "decode"):
+        best = graphs("weighting.py:hard_attention", case)[0]
+        assert walks(best) == [("n", 3)]
+        (walk,) = best.kernels[0].walks
+        assert [c.goes_with(walk.carries[0]) for c in walk.carries] == [False, False, True]
+
+
+def test_the_logit_of_a_teachers_label_comes_along_with_the_normaliser():
+    best = graphs("losses.py:taught", "vocabulary")[0]
+    assert [w for w in walks(best) if w[1]] == [("n", 5)]

@@ -89,7 +89,8 @@ class Loop:
         self, stretch: Stretch, clear: Mapping[Node, Node], passes_on: bool = False
     ) -> None:
         """Prints one stretch of the walk. ``clear``: what the values of instructions are there.
-        ``passes_on``: it is the last one, behind which the next consumer's walk may begin."""
+        ``passes_on``: it is the last one, behind which the next consumer's walk may begin; that is
+        said once on every way through it, however few iterations there are."""
         stages, lines = self.body.schedule.stages, Writer(1)
         self.passes_on = passes_on
         with lines.block(f"if not {stretch.unless}:") if stretch.unless else nullcontext():

@@ -41,9 +41,9 @@ from superopt.verify.field.logarithms import held
 from superopt.verify.field.logarithms import powers
 from superopt.verify.field.meaning import Meaning
 from superopt.verify.field.meaning import outputs_of
+from superopt.verify.field.ranking import TAKEN
 from superopt.verify.field.ranking import candidates
-from superopt.verify.field.ranking import different
-from superopt.verify.field.ranking import orders
+from superopt.verify.field.ranking import choices
 from superopt.verify.field.roots import roots_of
 from superopt.verify.field.shapes import EXTREMA
 from superopt.verify.field.shapes import Determined
@@ -207,6 +207,7 @@ def _outcome(
         coefficients += polys.large
         polys = Polynomials(terms, exponents, outcome, level)
     ops = [terms.all[x].op for x in cone]
+    ops += [TAKEN for x in cone if str(terms.all[x].value).startswith(TAKEN)]
     roots, coins = roots_of(polys, cone, signs)
     coins *= max((times.get(x, 1) for x in cone if terms.all[x].op == "sqrt"), default=1)
     placed = Determined(frozenset(), 0)
@@ -224,7 +225,7 @@ def _outcome(
     roots += powers(terms, cone, logs)
     at_once, outcomes = coins_at_once(polys, cone, (a, b))
     coins += at_once + sum(times.get(x, 1) - 1 for x in cone if terms.all[x].op == "abs")
-    coins += ceil(orders(different(polys, candidates(terms, cone))))
+    coins += ceil(choices(polys, candidates(terms, cone)))
     if any(op in ("max", "min") for op in ops):
         degree *= 2  # drawn extrema have known signs, so they come from half of the field
     levels = 1 + len(layers)
@@ -250,6 +251,7 @@ def _facts(ops: list[str], roots: int, equivariant: frozenset[Fn]) -> tuple[str,
         "max": f"a maximum is a drawn function of the {what['max']} of its arguments",
         "min": f"a minimum is a drawn function of the {what['min']} of its arguments",
         "best": "lists are ranked by what increasing functions are applied to, in random orders",
+        TAKEN: "what is read at the places of a list goes with it",
         "sqrt": "arguments of roots are positive",
     }
     return tuple(text for op, text in facts.items() if op in ops and (op != "sqrt" or roots))

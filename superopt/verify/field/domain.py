@@ -170,10 +170,16 @@ class FieldDomain:
         return real(tag, np.asarray(zero_of(value).all(at)), levels, value.doubts)
 
     def best(
-        self, values: FieldArray, places: FieldArray, count: int, end: int, at: bool
+        self,
+        values: FieldArray,
+        places: FieldArray,
+        count: int,
+        end: int,
+        at: bool,
+        taken: FieldArray | None = None,
     ) -> FieldArray:
         """Ranked by a random order of all numbers (``ranking.py``)."""
-        return best(self.tower, values, places, count, end, at)
+        return best(self.tower, values, places, count, end, at, taken)
 
     def shape(self, value: FieldArray) -> tuple[int, ...]:
         """The shape, rounds excluded."""

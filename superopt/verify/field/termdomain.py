@@ -84,18 +84,24 @@ class TermDomain:
         return found
 
     def best(
-        self, values: TermArray, places: TermArray, count: int, end: int, at: bool
+        self,
+        values: TermArray,
+        places: TermArray,
+        count: int,
+        end: int,
+        at: bool,
+        taken: TermArray | None = None,
     ) -> TermArray:
         """Row by row: one of the candidates, by their order."""
-        *lead, length = values.terms.shape
-        rows = zip(
-            values.terms.reshape(-1, length) if length else np.zeros((prod(lead), 0), np.int64),
-            places.terms.reshape(-1, length) if length else np.zeros((prod(lead), 0), np.int64),
-            strict=True,
-        )
-        found = [best_terms(self.terms, v.tolist(), p.tolist(), count, end, at) for v, p in rows]
-        shaped = np.array(found, np.int64).reshape(*lead, count)
-        return TermArray(Kind.INT if at else Kind.REAL, shaped)
+        kind = Kind.INT if at else Kind.REAL if taken is None else taken.kind
+        three = np.broadcast_arrays(values.terms, places.terms, (taken or values).terms)
+        *lead, length = three[0].shape
+        sides = [side.reshape(prod(lead), length).tolist() for side in three]
+        found = [
+            best_terms(self.terms, v, p, count, end, at, g if taken else None, kind is Kind.INT)
+            for v, p, g in zip(*sides, strict=True)
+        ]
+        return TermArray(kind, np.array(found, np.int64).reshape(*lead, count))
 
     def shape(self, value: TermArray) -> tuple[int, ...]:
         """The length of every dimension."""

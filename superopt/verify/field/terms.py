@@ -29,7 +29,8 @@ MOST_SHOWN = 4  # arguments of a term in a message
 class Term:
     """One scalar: ``op`` is num, bool, input, named, undefined, undecided or a function's name.
 
-    *Best*: one of the first half of ``args``, or of the second, by the order of the first.
+    *Best*: one of the first half of ``args``, or of the second (places, or what goes with the
+    first), by the order of the first.
     *Undecided*: its state depends on the sign or the order of data; ``value`` says how.
     """
 
@@ -116,7 +117,7 @@ class Terms:
         for x in (a, b):
             if self.infinite(x) or self.all[x].op in ("undefined", "undecided"):
                 what = f"{self.spoken(c)} decides what is infinite or undefined"
-                return self._undecided(f"a comparison of data, {what}")
+                return self.undecided(f"a comparison of data, {what}")
         return self.term(Term("where", (c, a, b)))
 
     def add(self, a: int, b: int) -> int:
@@ -142,7 +143,7 @@ class Terms:
                 return self.undefined
             if None in signs:
                 factor = self.spoken(a if signs[0] is None else b)
-                return self._undecided(f"an infinity times {factor}, of which no sign is known")
+                return self.undecided(f"an infinity times {factor}, of which no sign is known")
             return self.num(INF if signs[0] == signs[1] else -INF)
         if x == 0 or y == 0:
             return self.num(Fraction(0))
@@ -165,7 +166,12 @@ class Terms:
         more = ", ..." if len(t.args) > MOST_SHOWN else ""
         return f"{t.value if t.op == 'opaque' else t.op}({shown}{more})"
 
-    def _undecided(self, why: str) -> int:
+    def finite(self, term: int) -> bool:
+        """Whether a term is known to be a finite number."""
+        return not self.infinite(term) and self.all[term].op not in ("undefined", "undecided")
+
+    def undecided(self, why: str) -> int:
+        """A term of which data decide the state."""
         return self.term(Term("undecided", (), why))
 
     def _sign(self, a: int) -> int | None:

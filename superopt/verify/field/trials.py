@@ -79,7 +79,8 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     # Leading batch axes of large tensors: one position is enough where there are many axes.
     few = dict.fromkeys(others[: max(0, len(axes) - 4)], 1)
     ranked = listed((s.value for s in program.outputs), program.fixed)
-    few |= {a: RANKS for a, _ in program.fixed}
+    ranks = {a: min(n, RANKS) for a, n in program.fixed}
+    few |= ranks
 
     def sizes(many: int, place: int, plain: int) -> dict[str, int]:
         found = {a: many - i % 2 for i, a in enumerate(walked)}
@@ -93,7 +94,7 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
         yield trial("one tile", graph, sizes(4, 2, 0), 4, 3)
     yield trial("single", graph, dict.fromkeys(axes, 1), 2, 2)
     for axis in walked:
-        empty = dict.fromkeys(axes, 2) | {axis: 0}
+        empty = dict.fromkeys(axes, 2) | {axis: 0} | ranks
         if not divides_by_nothing(program, empty):
             yield trial(f"no {axis}", graph, empty, 2, 2)
 
@@ -136,7 +137,7 @@ def trial(label: str, graph: KernelGraph, sizes: dict[str, int], tile: int, part
     for block in launches(graph):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
-            if place == Grid(tiled=False) or isinstance(place, Pack):
+            if place in (Grid(tiled=False), Loop(tiled=False)) or isinstance(place, Pack):
                 continue
             if isinstance(place, Loop | Split):
                 tiles[axis] = tile

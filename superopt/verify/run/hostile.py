@@ -23,6 +23,7 @@ from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import kind_of_dtype
@@ -58,7 +59,8 @@ def stabilised_axes(program: Program) -> list[str]:
 
 def folded_axes(program: Program) -> list[str]:
     """The axes that some fold or scan runs over."""
-    return list(dict.fromkeys(n.axis for n in nodes(program) if isinstance(n, Reduce | Scan)))
+    folds = [n for n in nodes(program) if isinstance(n, Reduce | Scan | Recur)]
+    return list(dict.fromkeys(n.axis for n in folds))
 
 
 def scores(program: Program) -> list[Node]:

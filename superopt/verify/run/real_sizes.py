@@ -22,6 +22,7 @@ from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
@@ -79,7 +80,9 @@ def drawn(
 
 def free_axes(program: Program) -> list[str]:
     """Axes whose positions do not influence each other: each could be computed alone."""
-    folded = {node.axis for node in nodes(program) if isinstance(node, Reduce | Scan)}
+    everything = nodes(program)
+    folded = {node.axis for node in everything if isinstance(node, Reduce | Scan | Recur)}
+    folded |= {a for node in everything if isinstance(node, Recur) for a in node.mixed}
     outputs = [set(s.order) for s in program.outputs]
     axes = dict.fromkeys(a for s in program.outputs for a in s.order)
     return [a for a in axes if a not in folded and all(a in o for o in outputs)]

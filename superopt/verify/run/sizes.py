@@ -21,7 +21,6 @@ from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Place
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
-from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import tile_dimensions
@@ -36,13 +35,14 @@ Sizes = dict[str, int]
 
 # Pairwise different sizes for the axes of each kind of place, in the order of need. Walked axes
 # have three tiles with a remainder, tiled grid axes two; whole axes are no powers of two, and what
-# is packed into another axis's tiles divides none.
+# is packed into another axis's tiles divides none. Those walked position by position have few.
 _WALKED = (35, 41, 45, 37, 43, 39, 47, 33)
 _TILED = (19, 21, 25, 29, 31, 27, 23, 17)
 _WHOLE = (20, 12, 24, 28, 22, 26, 10, 14)
 _PACKED = (3, 5, 7, 9, 6, 11, 13, 10)
 _SINGLE = (2, 3, 4, 5, 6, 7, 8, 9)
-_POOLS = (_WALKED, _TILED, _WHOLE, _PACKED, _SINGLE)
+_STEPPED = (8, 6, 9, 7, 5, 11, 10, 12)
+_POOLS = (_WALKED, _TILED, _WHOLE, _PACKED, _SINGLE, _STEPPED)
 
 
 def axes_of(graph: KernelGraph) -> list[str]:
@@ -57,6 +57,15 @@ def walked(graph: KernelGraph) -> list[str]:
     """The axes that some kernel walks or splits."""
     return [
         a for a in axes_of(graph) if any(isinstance(p, Loop | Split) for p in _places(graph, a))
+    ]
+
+
+def stepped(graph: KernelGraph) -> list[str]:
+    """Those of which every kernel that walks them takes one position after the other."""
+    return [
+        a
+        for a in walked(graph)
+        if not any(p == Loop() or isinstance(p, Split) for p in _places(graph, a))
     ]
 
 
@@ -99,7 +108,9 @@ def _drawn(graph: KernelGraph) -> dict[str, tuple[int, tuple[int, ...]]]:
     sizes: dict[str, tuple[int, tuple[int, ...]]] = {}
     pools = {pool: iter(pool) for pool in _POOLS}
     for axis in axes_of(graph):
-        if axis in walked(graph):
+        if axis in stepped(graph):
+            pool = _STEPPED
+        elif axis in walked(graph):
             pool = _WALKED
         elif axis in tiled(graph):
             pool = _TILED
@@ -119,7 +130,7 @@ def _settled(
     """``sizes`` with those that the spec gives, and with more positions than are listed."""
     fixed = dict(graph.fixed)
     carries = [(w, c) for k in graph.kernels for w in k.nest for c in w.carries]
-    lists = [c.best(w.axis, (c.term, Index(w.axis))) for w, c in carries if c.listed is not None]
+    lists = [c.listing(w.axis, w.components) for w, c in carries if c.listed is not None]
     more = listed([*lists, *(r for k in graph.kernels for r in k.roots())], graph.fixed)
     return {a: (fixed.get(a, n + more.get(a, 0)), pool) for a, (n, pool) in sizes.items()}
 
@@ -128,7 +139,8 @@ def edge_sizes(graph: KernelGraph) -> Iterator[Sizes]:
     """Sizes at which tiles or parts are empty, single, exactly full, or just exceeded."""
     usual = lean_sizes(graph)
     for axis in walked(graph):
-        for size in (0, 1, TILE - 1, TILE, TILE + 1):
+        edges = (2,) if axis in stepped(graph) else (TILE - 1, TILE, TILE + 1)
+        for size in (0, 1, *edges):
             yield {**usual, axis: size}
     for axis in tiled(graph)[:1]:
         for size in (0, 1, TILE):
@@ -183,6 +195,8 @@ def sizes_for(graph: KernelGraph, configs: Sequence[Config]) -> Sizes:
     sizes = dict.fromkeys(axes_of(graph), 2) | dict(graph.fixed)
     for block, config in zip(launches(graph), configs, strict=True):
         for axis, place in block.places:
+            if place == Loop(tiled=False) and axis in sizes:
+                sizes[axis] = max(sizes[axis], _STEPPED[0])
             if axis not in sizes or axis not in config.tile or axis in dict(graph.fixed):
                 continue
             tile = config.tile[axis]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 
 import torch
+from numpy import broadcast_shapes
 
 from superopt.ugraph.floats import CONSTANTS
 from superopt.ugraph.grids import GRIDS
@@ -182,7 +183,15 @@ class TorchDomain:
         terms = max(a.shape[dim], b.shape[dim])
         return self._summed(total, _contracted(a * a, b * b, dim), terms)
 
-    def best(self, values: Tensor, places: Tensor, count: int, end: int, at: bool) -> Tensor:
+    def best(
+        self,
+        values: Tensor,
+        places: Tensor,
+        count: int,
+        end: int,
+        at: bool,
+        taken: Tensor | None = None,
+    ) -> Tensor:
         """Ranked exactly; a NaN is in all values."""
         lost = values.isnan().any(-1, keepdim=True)
         shape = (*values.shape[:-1], max(0, count - values.shape[-1]))
@@ -192,6 +201,13 @@ class TorchDomain:
         by_place = torch.argsort(places, dim=-1, stable=True)
         values, places = values.gather(-1, by_place), places.gather(-1, by_place)
         order = torch.argsort(values, dim=-1, descending=True, stable=True)[..., :count]
+        if taken is not None:
+            shape = (*taken.shape[:-1], shape[-1])
+            nothing = torch.zeros(shape, dtype=taken.dtype, device=self.device)
+            payloads, order = torch.cat([taken, nothing], -1), by_place.gather(-1, order)
+            rest = broadcast_shapes(payloads.shape[:-1], order.shape[:-1])
+            wide, which = (a.expand(*rest, -1) for a in (payloads, order))
+            return wide.gather(-1, which).masked_fill(lost, 0)
         if at:
             return torch.where(lost, end, places.gather(-1, order))
         return torch.where(lost, math.nan, values.gather(-1, order))

@@ -18,11 +18,13 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant
 from superopt.ugraph.scalar import Fn
+from superopt.ugraph.scalar import Kind
 from superopt.verify.field.array import FieldArray
 from superopt.verify.field.array import boolean
 from superopt.verify.field.array import exact_of
 from superopt.verify.field.array import integer
 from superopt.verify.field.array import truth_of
+from superopt.verify.field.array import zero_of
 from superopt.verify.field.domain import FieldDomain
 from superopt.verify.field.termdomain import TermArray
 from superopt.verify.field.termdomain import TermDomain
@@ -68,6 +70,20 @@ def whole_of(value: Any) -> Plain | None:
             return None
         case _:
             return np.asarray(value)[None]
+
+
+def is_nothing(domain: Domain[Any], value: Any) -> bool:
+    """Whether all elements are zeros, whatever was drawn."""
+    match value:
+        case FieldArray(kind=Kind.INT):
+            return not (exact_of(value).any() or value.tag.any())
+        case FieldArray():
+            return bool(zero_of(value).all())
+        case TermArray():
+            assert isinstance(domain, TermDomain)
+            return all(domain.terms.number(t) == 0 for t in value.terms.ravel().tolist())
+        case _:
+            return not np.asarray(value).any()
 
 
 def ends_of(value: Any) -> tuple[int, int] | None:

@@ -18,6 +18,7 @@ from typing import Any
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.grids import GRIDS
 from superopt.ugraph.scalar import Fn
+from superopt.verify.source import following
 from superopt.verify.source import lists
 from superopt.verify.source.faults import OutsideVocabularyError
 from superopt.verify.source.number import point
@@ -81,6 +82,9 @@ RANKING: dict[str, Meaning] = {
     "82a0357548c625a7": lists.nobody,
     "b8deb02be2417bdd": lists.among,
     "f391fda3d45548f5": lists.ranked,
+    "7655064ddab99a91": following.origin,
+    "0f8e322f90a0e3bc": following.follow,
+    "8912f8901f244bc1": following.goes,
 }
 LAUNCHER: dict[str, Meaning] = {
     "449f500eb514326e": _nearest,

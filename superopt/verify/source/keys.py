@@ -74,12 +74,14 @@ class Keys:
 class Listed:
     """A list of the ``count`` best of all ``keys`` that it was given, its lanes in no order.
 
-    ``lanes``: how many the tile has; those beyond the count are never taken.
+    ``lanes``: how many the tile has; those beyond the count are never taken. ``came``: the list
+    before, and the tile of keys that came in last, if all of them did.
     """
 
     keys: Keys
     count: int
     lanes: int
+    came: tuple[Listed, Keys] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:

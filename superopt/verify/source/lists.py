@@ -58,24 +58,21 @@ def among(tl: Vocabulary, kept: Any, candidates: Any, count: Any) -> Listed:
         raise OutsideVocabularyError("candidates that are no keys, or come into no list")
     if kept.shape[:-1] != candidates.shape[:-1]:
         raise FaultError(f"keys of shape {candidates.shape} for lists of shape {kept.shape}")
-    _check_places(_chosen(candidates.places, candidates.there, 0))
+    _check_places(chosen(candidates.places, candidates.there, 0))
+    came: tuple[Listed, Keys] | None = (kept, candidates)
     candidates = replace(candidates, there=candidates.there & ~_copies(candidates))
     if int(count) < min(kept.count, kept.lanes):
         candidates = _first(tl, candidates, int(count))
-    return replace(kept, keys=_joined(tl.cells, kept.keys, candidates))
+        came = None
+    keys = _joined(tl.cells, kept.keys, candidates)
+    return replace(kept, keys=keys, came=came)
 
 
 def ranked(tl: Vocabulary, kept: Any, lanes: Any, count: Any, end: Any) -> tuple[Tile, Tile]:
     """``_ranked``."""
     if not isinstance(kept, Listed):
         raise OutsideVocabularyError("ranks of what is no list")
-    if _lanes(as_tile(tl.cells, lanes))[-1] != kept.lanes or int(count) != kept.count:
-        raise FaultError(f"{int(count)} ranks of a list of {kept.count}, whose lanes have no order")
-    taken = min(kept.count, kept.lanes)
-    if taken < 1:
-        raise OutsideVocabularyError("a list of no ranks")
-    if _copies(kept.keys).any():  # the text may replace both by one other
-        raise OutsideVocabularyError("a list of equal keys, which came in one after the other")
+    taken = taken_from(tl, kept, lanes, count)
     values, places = _best(tl, kept.keys, taken, int(end))
     cells, rank = tl.cells, len(kept.shape) - 1
     if missing := kept.lanes - taken:  # -inf at the end; beside a NaN, that
@@ -86,6 +83,22 @@ def ranked(tl: Vocabulary, kept: Any, lanes: Any, count: Any, end: Any) -> tuple
         ends = Tile(cells, INT32, np.full(shape, int(end))).lifted()
         places = cells.join([places, ends], rank)
     return Tile(cells, FP32, None, values), Tile(cells, INT32, None, places)
+
+
+def taken_from(tl: Vocabulary, kept: Listed, lanes: Any, count: Any) -> int:
+    """How many ranks of a list are read at once: all, by its ``lanes``.
+
+    Raises:
+        FaultError: they are not all of them.
+    """
+    if _lanes(as_tile(tl.cells, lanes))[-1] != kept.lanes or int(count) != kept.count:
+        raise FaultError(f"{int(count)} ranks of a list of {kept.count}, whose lanes have no order")
+    taken = min(kept.count, kept.lanes)
+    if taken < 1:
+        raise OutsideVocabularyError("a list of no ranks")
+    if _copies(kept.keys).any():  # the text may replace both by one other
+        raise OutsideVocabularyError("a list of equal keys, which came in one after the other")
+    return taken
 
 
 def _lanes(tile: Tile) -> tuple[int, ...]:
@@ -105,13 +118,13 @@ def _first(tl: Vocabulary, all_of: Keys, count: int) -> Keys:
 
 def _best(tl: Vocabulary, all_of: Keys, count: int, end: int) -> tuple[Any, Any]:
     """Both halves of the best of each row in the domain; -inf at ``end`` where there is no pair."""
-    values = _chosen(all_of.values, all_of.there, -INF)
-    places = _chosen(all_of.places, all_of.there, end)
+    values = chosen(all_of.values, all_of.there, -INF)
+    places = chosen(all_of.places, all_of.there, end)
     best = tl.cells.best
     return best(values, places, count, end, False), best(values, places, count, end, True)
 
 
-def _chosen(tile: Tile, there: Plain, other: int | float) -> Any:
+def chosen(tile: Tile, there: Plain, other: int | float) -> Any:
     """The elements in the domain with all that is known of them, ``other`` where there is none."""
     cells, count = tile.cells, there.size
     number = Fraction(other) if isinstance(other, int) else other

@@ -23,6 +23,7 @@ from superopt.ugraph.levels import Split
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
+from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
@@ -129,7 +130,7 @@ def _costly(program: Program) -> dict[str, int]:
     of exponentials has a degree that doubles with each of them.
     """
     nodes = topo([s.value for s in program.outputs])
-    folded = {n.axis for n in nodes if isinstance(n, Reduce)}
+    folded = {n.axis for n in nodes if isinstance(n, Reduce | Recur)}
     found: dict[str, int] = {}
     for node in nodes:
         if isinstance(node, Map) and node.fn in FEW and _reads_real(node):
@@ -202,7 +203,7 @@ def text_trial(
     for block in launches(graph):
         tiles: dict[str, int] = {}
         for axis, place in block.places:
-            if place == Grid(tiled=False) or isinstance(place, Pack):
+            if place in (Grid(tiled=False), Loop(tiled=False)) or isinstance(place, Pack):
                 continue
             if isinstance(place, Loop | Split):
                 tiles[axis] = own.get(axis, walked)

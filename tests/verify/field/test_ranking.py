@@ -30,10 +30,13 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from superopt.verify.field.array import FINITE
 from superopt.verify.field.array import exact_of
+from superopt.verify.field.depths import cone_of
 from superopt.verify.field.domain import FieldDomain
+from superopt.verify.field.exponents import Polynomials
 from superopt.verify.field.graphs import verify_graph
 from superopt.verify.field.ranking import candidates
-from superopt.verify.field.ranking import orders
+from superopt.verify.field.ranking import choices
+from superopt.verify.field.termdomain import TermArray
 from superopt.verify.field.termdomain import TermDomain
 from superopt.verify.field.terms import Terms
 from superopt.verify.verdict import Refuted
@@ -179,9 +182,44 @@ def test_terms_settle_what_the_order_does_not_decide():
     two = domain.letters("x", (2,))
     values = domain.best(two, domain.integers(0, 2), 1, 2, False)
     assert terms.all[int(values.terms[0])].op == "best"
-    assert candidates(terms, [int(values.terms[0])]) == set(two.terms.tolist())
-    assert orders(5) == pytest.approx(np.log2(120))
+    assert candidates(terms, cone_of(terms, values.terms.tolist())) == [set(two.terms.tolist())]
     assert FINITE == 0
+
+
+def asked(terms: Terms, *roots: TermArray) -> float:
+    """How many choices the orders of candidates below ``roots`` are."""
+    cone = cone_of(terms, [int(t) for root in roots for t in root.terms.ravel()])
+    return choices(Polynomials(terms, {}), candidates(terms, cone))
+
+
+def test_lists_of_different_numbers_are_in_independent_orders():
+    terms = Terms()
+    domain = TermDomain(terms)
+    x, y = domain.letters("x", (3,)), domain.letters("y", (4,))
+    places = domain.integers(0, 7)
+
+    def best(*parts: TermArray) -> TermArray:
+        row = domain.join(parts, 0)
+        return domain.best(row, domain.slice(places, 0, 0, len(row.terms)), 2, 7, False)
+
+    assert asked(terms, best(x)) == pytest.approx(np.log2(6))
+    assert asked(terms, best(x), best(y)) == pytest.approx(np.log2(6 * 24))
+    joined = best(best(x), best(y))
+    assert asked(terms, joined) == pytest.approx(np.log2(5040))
+    assert asked(terms, best(x), best(domain.slice(x, 0, 0, 2), y)) == pytest.approx(np.log2(5040))
+    # What a list depends on: its candidates are others for another order there.
+    shifted = domain.apply(Fn.ADD, (best(x), domain.slice(y, 0, 0, 2)))
+    assert asked(terms, best(shifted)) == pytest.approx(np.log2(120))
+
+
+def test_equal_numbers_of_two_lists_have_one_place():
+    terms = Terms()
+    domain = TermDomain(terms)
+    x, y = domain.letters("x", (2,)), domain.letters("y", (2,))
+    sums = domain.apply(Fn.ADD, (x, y)), domain.apply(Fn.ADD, (domain.apply(Fn.ADD, (x, x)), y))
+    less = domain.apply(Fn.SUB, (sums[1], x))  # the same sums, written in another way
+    lists = [domain.best(s, domain.integers(0, 2), 1, 2, False) for s in (sums[0], less)]
+    assert asked(terms, *lists) == pytest.approx(1)
 
 
 def test_a_carry_of_a_list_reads_both_old_halves():
