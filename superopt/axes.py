@@ -67,5 +67,6 @@ def known_axis(axis: object) -> str:
 
 def _name(axis: object) -> str:
     if not isinstance(axis, str) or not axis.isidentifier():
-        refuse(f"{axis!r} is no name of an axis")
+        text = repr(axis) if isinstance(axis, str | int) else f"a {type(axis).__name__}"
+        refuse(f"{text} is no name of an axis")
     return axis

@@ -68,6 +68,11 @@ def recur(axis: str, state: str, step: Callable[[Tensor], Operand], first: Opera
         SpecError: the step is not affine in the state, or varies over other axes than it says.
     """
     known_axis(axis)
+    if not isinstance(state, str):
+        refuse(f'axes of a state are named by one string, as in "b d e", got {state!r}')
+    if not callable(step):
+        kind = type(step).__name__
+        refuse(f"a step is a function of the state before a position, got a {kind}")
     over = tuple(known_axis(a) for a in state.split())
     if axis in over:
         refuse(f"the state is that after one position of {axis!r}, so it has no such axis")
@@ -84,7 +89,8 @@ def recur(axis: str, state: str, step: Callable[[Tensor], Operand], first: Opera
     except IllTyped as error:
         refuse(str(error))
     if set(node.state) != set(over):
-        refuse(f"the state varies over {spoken(node.state)}, but is said to over {spoken(over)}")
+        named = f"recur names {spoken(over)} as the axes of the state"
+        refuse(f"{named}, but what its step makes varies over {spoken(node.state)}")
     return Tensor(node)
 
 
@@ -128,6 +134,11 @@ def _refused(node: Node, why: str) -> NoReturn:
     refuse(f"the step is not affine in its state in {text}: {why}")
 
 
+def _unsaid(node: Node, why: str) -> NoReturn:
+    text = show(node).splitlines()[-1].removeprefix("node ")
+    refuse(f"the step is affine, but no recurrence says {text}: {why}")
+
+
 def _added(a: _Affine, b: _Affine) -> _Affine:
     sums = {(s.along, s.into): s for s in a.sums}
     for s in b.sums:
@@ -148,7 +159,7 @@ def _chosen(condition: Node, a: _Affine, b: _Affine, node: Node) -> _Affine:
         found = []
         for s in of.sums:
             if set(s.along) & set(condition.axes):
-                _refused(node, f"a sum over {spoken(s.along)} is chosen along what it sums over")
+                _unsaid(node, f"a sum over {spoken(s.along)} is chosen along what it sums over")
             out, into = (_select(condition, n, ZERO, first) for n in (s.out, s.into))
             found.append(_Sum(s.along, out, into))
         return found
@@ -176,8 +187,8 @@ def _summed(a: _Affine, over: str, state: State, node: Node) -> _Affine:
         inside = {*s.into.axes, *state.axes} - {*s.along}
         if over not in inside:
             joined = _Sum(s.along, _total(s.out, over), s.into)
-        elif set(s.out.axes) & set(s.along):
-            _refused(node, f"a sum over {spoken(s.along)} is scaled along that and summed again")
+        elif over in s.out.axes and set(s.out.axes) & set(s.along):
+            _unsaid(node, f"a sum over {spoken(s.along)} is scaled along that and summed again")
         else:
             along = tuple(sorted((*s.along, over)))
             out, into = (ONE, _times(s.out, s.into)) if over in s.out.axes else (s.out, s.into)

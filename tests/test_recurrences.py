@@ -125,6 +125,13 @@ def test_sums_of_equal_terms_are_one():
     assert (decay.along, decay.args) == ((), ((K * V).node, C.node))
 
 
+def test_a_sum_that_is_scaled_along_its_own_axis_may_be_summed_over_another():
+    node = recur("n", "d e", lambda s: C * V + K * s.sum("d") + (K * s.sum("d")).sum("e")).node
+    assert isinstance(node, Recur)
+    assert node.along == (("d",), ("d", "e"))
+    assert node.args[2:] == (K.node, ONE, K.node, ONE)
+
+
 @pytest.mark.parametrize(
     ("step", "why"),
     [
@@ -136,9 +143,12 @@ def test_sums_of_equal_terms_are_one():
         (lambda s: s.max("d") + K * V, "not affine in its state in max"),
         (lambda s: (K * s).sum("n") + V, "sees one position of 'n'"),
         (lambda s: (K * s).cumsum("n") + V, "not affine in its state in scan_add"),
-        (lambda s: (C * s.sum("e")).sum("d") * K, "scaled along that and summed again"),
-        (lambda s: where(index("d") < 1, (K * s).sum("d"), V), "chosen along what it sums over"),
-        (lambda s: s + A, "the state varies over no axes, but is said to over 'd', 'e'"),
+        (lambda s: (C * s.sum("e")).sum("d") * K, "is affine.*along that and summed again"),
+        (
+            lambda s: where(index("d") < 1, (K * s).sum("d"), V),
+            "is affine.*chosen along what it sums over",
+        ),
+        (lambda s: s + A, "recur names 'd', 'e' .* makes varies over no axes"),
         (lambda s: s + Tensor(Input("x", ("n", "d", "e", "z"))), "varies over 'd', 'e', 'z'"),
         (lambda s: s + C, "no step of the recurrence depends on its axis 'n'"),
         (lambda s: recur("n", "d e", lambda t: t + K * V * s), "not affine in its state in recur"),
@@ -148,6 +158,15 @@ def test_sums_of_equal_terms_are_one():
 def test_what_is_no_affine_step_is_refused_by_its_term(step, why):
     with pytest.raises(SpecError, match=why):
         recur("n", "d e", step)
+
+
+def test_axes_are_one_string_and_a_step_is_a_function():
+    with pytest.raises(SpecError, match=r"named by one string.*got \['d', 'e'\]"):
+        recur("n", ["d", "e"], lambda s: s + K * V)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"a step is a function of the state.*got a Tensor"):
+        recur("n", "d e", K)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=": a function is no name of an axis"):
+        recur(lambda s: s, "n", "d e")  # type: ignore[arg-type]
 
 
 def test_a_state_has_no_positions():

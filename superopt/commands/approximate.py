@@ -22,8 +22,7 @@ def run_approximate(target: str, tile: int, out: Path | None, seed: int) -> int:
     spec = load_one(target)
     axes = rounded_axes(spec.program)
     if len(axes) != 1:
-        have = ", ".join(axes) or "none"
-        print(f"refused: axes along which a rounding reads a fold: {have}", file=sys.stderr)
+        print(f"refused: {spec.name} {_no_substitute(axes)}", file=sys.stderr)
         return NONE_FOUND
     (axis,) = axes
     if all(case.sizes[axis] % tile for case in spec.cases):
@@ -42,3 +41,12 @@ def run_approximate(target: str, tile: int, out: Path | None, seed: int) -> int:
     else:
         out.write_text(text)
     return VERIFIED
+
+
+def _no_substitute(axes: tuple[str, ...]) -> str:
+    """Why there is no axis whose tiles can each have a scale of their own."""
+    if axes:
+        return (
+            f"rounds by folds over several axes, {', '.join(axes)}; a substitute has tiles of one"
+        )
+    return "has no round_to that reads a fold (a scale from a maximum), so there is none to replace"

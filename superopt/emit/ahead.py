@@ -15,6 +15,7 @@ from superopt.emit.module import print_graph
 from superopt.emit.struct import launch as struct
 from superopt.errors import NotEmittable
 from superopt.source import LaunchSpec
+from superopt.threads.build import WARPS
 from superopt.ugraph.described import aligned
 from superopt.ugraph.levels import Config
 from superopt.ugraph.levels import KernelGraph
@@ -91,7 +92,7 @@ def _roles(roles: StructKernel, config: Config, sizes: Mapping[str, int], dtype:
         spec,
         signature=(*spec.signature, *((name, "constexpr") for name, _ in slots)),
         constexprs=(*spec.constexprs, *slots),
-        warps=struct.WARPS,
+        warps=WARPS,  # of the launch, as of each consumer
     )
 
 

@@ -249,7 +249,7 @@ class Expressions(Scopes):
         if isinstance(node.args[0], Named):
             values = self._constant_second(fn, values)
         dims = self.union(values)
-        if fn is Fn.DIV and (below := values[1]).dims not in ((), dims):
+        if fn is Fn.DIV and node.args[1].axes and (below := values[1]).dims != dims:
             # One division for all that have a denominator in common, then no more than a product.
             fn, text = Fn.MUL, f"1.0 / {below.operand}"
             values[1] = Value(text, below.dims, below.kind, False, below.weight)

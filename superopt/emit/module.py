@@ -34,11 +34,7 @@ from superopt.emit.struct import launch as struct
 from superopt.emit.struct import waves
 from superopt.emit.struct.dialect import IMPORTS as IMPORT_ROLES
 from superopt.emit.struct.kernel import print_threads
-from superopt.emit.torch_reference import BEST
-from superopt.emit.torch_reference import EXTREME
-from superopt.emit.torch_reference import ROUNDED
-from superopt.emit.torch_reference import STEPS
-from superopt.emit.torch_reference import TAKEN
+from superopt.emit.torch_reference import FUNCTIONS
 from superopt.emit.torch_reference import print_reference
 from superopt.emit.writer import tuple_text
 from superopt.errors import NotEmittable
@@ -160,11 +156,7 @@ def emit(
         dependent.HOST if any(k.neighbours.before for k in functions) else "",
         *(text for name, text in ARITHMETIC.items() if f"{name}(" in host + reference),
         host,
-        EXTREME if "_fold(" in reference else "",
-        ROUNDED if "_rounded(" in reference else "",
-        BEST if "_best(" in reference else "",
-        TAKEN if "_taken(" in reference else "",
-        STEPS if "_recurrence(" in reference else "",
+        *(text for name, text in FUNCTIONS.items() if f"{name}(" in reference),
         reference,
         print_self_test(program, names, printed),
     ]

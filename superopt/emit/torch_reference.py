@@ -355,6 +355,14 @@ def _rounded(x, bits, least, lowest, largest):
     return torch.where(torch.isfinite(x), near, x)
 
 '''
+# By name, in the order in which a file has those that it calls.
+FUNCTIONS = {
+    "_fold": EXTREME,
+    "_rounded": ROUNDED,
+    "_best": BEST,
+    "_taken": TAKEN,
+    "_recurrence": STEPS,
+}
 
 
 def _children(node: Node) -> tuple[Node, ...]:

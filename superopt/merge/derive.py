@@ -257,6 +257,8 @@ def _split(program: Program, axis: str) -> tuple[BlockGraph, tuple[Repair, ...]]
     whole = folded | {a for a, _ in program.fixed}
     if axis not in folded:
         raise NoRepair(f"nothing is folded over {axis!r}")
+    if kept := [s.name for s in program.outputs if axis in s.order]:
+        raise NoRepair(f"{kept[0]} has a value at every position of {axis!r}, so it is not joined")
     axes = dict.fromkeys(a for n in nodes for a in n.axes)
     places: tuple[tuple[str, Place], ...] = tuple(
         (a, Split() if a == axis else Whole() if a in whole else Grid()) for a in axes

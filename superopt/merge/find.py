@@ -45,7 +45,9 @@ def merge(program: Program, axis: str, seed: int = 0) -> Found:
         more = replace(split, told=tuple(c.name for c in told))
         if next(_likely(more, seed), None) is not None:
             states = " and ".join(f"{c.fold.symbol}[{axis}] of {words(c.term)}" for c in told)
-            raise NoRepair(f"the outputs do not tell enough of a part; they do with {states}")
+            raise NoRepair(
+                f"the outputs do not tell enough of a part; they do with {states} beside them"
+            )
     raise NoRepair("the outputs do not tell enough of a part to join it to others")
 
 

@@ -114,13 +114,16 @@ def _executions(winner: Candidate) -> Iterator[str]:
 
 
 def assumed(run: Run) -> Iterator[str]:
-    """What nothing above covers, and the facts under which proofs and samples of winners hold."""
+    """What nothing above covers, and the facts under which proofs and samples of winners hold:
+    each once, in one line with those of the same claims."""
     yield from ASSUMED
     uses: dict[str, list[Claim]] = {}
     for claim in claims(run):
         for fact in dict.fromkeys(claim.facts) if claim.won else ():
             uses.setdefault(fact, []).append(claim)
+    alike: dict[tuple[str, ...], list[str]] = {}
     for fact, users in uses.items():
-        texts = list(dict.fromkeys(c.text for c in users))
+        alike.setdefault(tuple(dict.fromkeys(c.text for c in users)), []).append(fact)
+    for texts, facts in alike.items():
         more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
-        yield f"{texts[0]}{more}, given that: {fact}"
+        yield f"{texts[0]}{more}, given that: {'; '.join(facts)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 
 from superopt.report.evidence import summary
 from superopt.report.evidence import verdict_words
@@ -26,7 +27,7 @@ from superopt.run import Stage
 from superopt.tune.timing import Timing
 from superopt.ugraph.structure import structure
 
-RANKED_SHOWN = 5  # candidates a case that were ranked, but not examined
+RANKED_SHOWN = 5  # candidates a case that were ranked, but not examined: other structures first
 
 
 def report(run: Run) -> str:
@@ -131,13 +132,24 @@ def _others(result: CaseRun) -> Iterator[str]:
             " / ".join(structure(c.graph)),
             _why(c),
         )
-        for c in (*examined, *ranked[:RANKED_SHOWN])
+        for c in (*examined, *others_first(examined, ranked)[:RANKED_SHOWN])
     )
     heads = ("candidate", "stage", "model us", "kernels", "why")
     yield from folded(Table(f"Candidates: {len(result.candidates)}", heads, rows), 0)
     if len(ranked) > RANKED_SHOWN:
         more = len(ranked) - RANKED_SHOWN
         yield f"Only ranked, and not in the table: {more}; run.json holds them all."
+
+
+def others_first(examined: Sequence[Candidate], ranked: Sequence[Candidate]) -> list[Candidate]:
+    """``ranked`` (the fastest first) with the first of each structure that no examined one has
+    before all others: what the search only ranked is mostly the same kernels once more."""
+    seen = {structure(c.graph) for c in examined}
+    kinds: dict[tuple[str, ...], list[Candidate]] = {}
+    for candidate in ranked:
+        kinds.setdefault(structure(candidate.graph), []).append(candidate)
+    first = [found[0] for kind, found in kinds.items() if kind not in seen]
+    return [*first, *(c for c in ranked if c not in first)]
 
 
 def _why(candidate: Candidate) -> str:

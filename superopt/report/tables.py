@@ -133,17 +133,18 @@ def failures(timing: Timing) -> Table:
 
 
 def of_claims(title: str, found: Sequence[Claim]) -> Table:
-    """One row a claim; ``title`` with their number. Cases are named where a graph was judged in
-    others, too."""
+    """The claims; ``title`` with their number. Those that were reached in the same way share a row.
+    Cases are named where a graph was judged in others, too."""
     judged = {c.digest: {name for o in found if o.digest == c.digest for name in o.cases}
               for c in found}  # fmt: skip
-    rows = []
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
     for c in found:
         only = f" ({', '.join(c.cases)})" if len(c.cases) < len(judged[c.digest]) else ""
-        graph = c.digest[:6] + only
-        rows.append((c.reading, c.short, c.evidence, "; ".join(c.facts), graph))
+        row = (c.reading, c.evidence, "; ".join(c.facts), c.digest[:6] + only)
+        alike.setdefault(row, []).append(c.short)
+    rows = tuple((row[0], "; ".join(texts), *row[1:]) for row, texts in alike.items())
     heads = ("read", "claim", "evidence", "given", "graph")
-    return Table(f"{title}: {len(rows)}", heads, tuple(rows))
+    return Table(f"{title}: {len(found)}", heads, rows)
 
 
 def of_lists(lists: Lists) -> tuple[Table, Table, Table]:

@@ -150,11 +150,12 @@ def _roles(stores: Sequence[Store], order: Sequence[str], sizes: Mapping[str, in
     deep: set[str] = set()
     sides: dict[tuple[str, ...], None] = {}
     lists = [n for n in nodes if isinstance(n, Best)]
+    # The rows of one position are no operand of a matrix instruction.
     products = [(f.axis, _operands(f)) for f in folds if not stepped.intersection(f.arg.axes)]
     products += [(n.axis, _chosen(n)) for n in lists if n.taken]
     for axis, groups in products:
         if len(groups) < 2:
-            continue  # the rows of one position are no operand of a matrix instruction
+            continue
         deep.add(axis)
         for i, group in enumerate(groups):
             others = {a for j, g in enumerate(groups) if j != i for a in g}

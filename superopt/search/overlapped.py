@@ -25,6 +25,7 @@ import numpy as np
 from superopt.device import Device
 from superopt.search.footprint import MOST_REGISTERS
 from superopt.search.footprint import Footprint
+from superopt.threads.build import WARPS
 from superopt.ugraph.counts import Cost
 from superopt.ugraph.levels import Config
 
@@ -40,7 +41,6 @@ LATE = 0.4  # of the latency of memory, the part for which the producer's copies
 HELD = 1.6  # times a product takes, for which its operands keep their slots
 BEGIN_US = 3.9  # of a program, in which no products run: the first copies, the last stores
 GO_ON_US = 2.3  # and between two tiles of one program
-GROUP = 4  # warps of a consumer
 MANY = 1 << 20  # tiles, of which the last wave is no part that counts
 
 Tiles = tuple[tuple[str, int], ...]
@@ -53,7 +53,7 @@ def whole(tiles: Tiles, rows: str, sharers: int) -> Tiles:
 
 def warps_of(config: Config) -> Config:
     """``config`` with the warps that its consumers have."""
-    return replace(config, warps=GROUP * config.consumers)
+    return replace(config, warps=WARPS * config.consumers)
 
 
 def alone(device: Device) -> Footprint:

@@ -55,7 +55,7 @@ BARRIERS = 1024  # bytes
 RINGS = 2  # lengths of rings, for each choice of tiles and consumers
 WAYS = 8  # tiles, consumers and slots that are measured
 BEST = 2  # and of which the best are kept where nothing is
-IN_TURN = 2  # ways in which consumers take tiles in turn, beside those
+PINGPONG = 2  # ways in which consumers take tiles in turn, beside those
 VARIED = 3  # of them, the best, are also tried with other kinds of roles
 UNEQUAL = 1.1  # times the mean: longest walk from which on it matters who has which tile
 EACH = 8  # tiles of a program, if the device deals programs out
@@ -101,7 +101,7 @@ def role_options(work: Workload, tilings: Iterable[Tiles], varied: bool) -> list
         return []
     priced = sorted(_priced(work, tilings, probe), key=by_time)
     found = _first(work, priced, False, WAYS if varied else BEST)
-    found += _first(work, priced, True, IN_TURN if varied else 1) if found else []
+    found += _first(work, priced, True, PINGPONG if varied else 1) if found else []
     made = [
         _repriced(work, option, config)
         for number, option in enumerate(found)

@@ -106,15 +106,15 @@ class OnDevice:
     def _timed(
         self, calls: Mapping[str, Sequence[Call]], effort: Effort, pace: Pace | None
     ) -> dict[str, Reply]:
-        """The figures of right kernels, or why there are none, by name."""
+        """The figures of right kernels, or why there are none, by name. A pace that fails says
+        nothing of what ran beside it, whose figures are then those of the clock."""
         beside = {} if pace is None else {PACE: self._calls(pace.entry)}
         series = self.timing.interleaved({**beside, **calls}, effort)
         replies: dict[str, Reply] = {}
         for name in calls:
-            why = series[name].failed or (series[PACE].failed if pace else "")
-            if why:
+            if why := series[name].failed:
                 replies[name] = Reply("time", why)
-            elif pace is None:
+            elif pace is None or series[PACE].failed:
                 replies[name] = Reply(figures=series[name].figures)
             else:
                 replies[name] = Reply(figures=paced(series[name], series[PACE], pace.us))

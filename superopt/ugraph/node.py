@@ -297,7 +297,8 @@ class Recur(Node):
             raise IllTyped("a recurrence has a factor, a term, and a pair for each of its sums")
         axes = {a for arg in self.args for a in arg.axes}
         if self.axis in self.first.axes:
-            raise IllTyped(f"a recurrence along {self.axis!r} begins before any of its positions")
+            why = f"begins before any of its positions, so no {self.axis!r} in its first state"
+            raise IllTyped(f"a recurrence along {self.axis!r} {why}")
         if self.axis not in axes:
             raise IllTyped(f"no step of the recurrence depends on its axis {self.axis!r}")
         for names in self.along:

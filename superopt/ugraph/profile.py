@@ -235,10 +235,8 @@ def _region(
     for carry in carries:
         assert walk is not None
         product = reader.product(carry.fold, walk.axis, carry.term)
-        read = product.read if product else (carry.term,)
-        if carry.stepwise:
-            read = carry.recurrence(last=False).args
-        last |= dict.fromkeys(read, len(steps))
+        other = children(carry.term) if carry.stepwise else (carry.term,)
+        last |= dict.fromkeys(product.read if product else other, len(steps))
         steps += _update(reader, walk, carry, product)
     for store in stores:
         last[store.value] = len(steps)

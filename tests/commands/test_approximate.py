@@ -16,7 +16,7 @@ def test_a_substitute_is_written_with_its_error(cli, tmp_path):
 def test_a_refusal_says_why(cli):
     said = cli("approximate", "specs/scaled_linear.py:amax_linear")
     assert (said.code, said.out) == (1, "")
-    assert "refused: axes along which a rounding reads a fold: none" in said.err
+    assert "has no round_to that reads a fold" in said.err
 
 
 def test_a_tile_must_fill_some_case(cli):

@@ -195,7 +195,8 @@ def _recurrence(draw: st.DrawFn, a: Value, b: Value, axis: str) -> Value:
     text = draw(st.sampled_from(MIXING if mixing else STEPS))
     along = draw(st.sampled_from(state)) if mixing else ""
     step = text.format(a.text, b.text, along)
-    states = f'recur("{axis}", "{" ".join(state)}", lambda s: {step})'
+    first = draw(st.sampled_from(["", "", ", 1"]))
+    states = f'recur("{axis}", "{" ".join(state)}", lambda s: {step}{first})'
     if draw(st.booleans()):
         return _joined(f'last({states}, "{axis}")', frozenset(state), a, b)
     if mixing:  # read, as a memory is

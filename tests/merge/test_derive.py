@@ -51,7 +51,7 @@ def test_a_name_that_is_taken_is_not_given_twice():
     [
         ("ranked", "reads a list of the best"),
         ("even_share", "depends on the length of the whole axis"),
-        ("rows", "no store inside it"),
+        ("rows", "out has a value at every position of 'n', so it is not joined"),
     ],
 )
 def test_what_cannot_be_split_is_refused(spec, why):

@@ -10,6 +10,7 @@ from superopt.report.evidence import verdict_words
 from superopt.report.evidence import winners
 from superopt.report.evidence import without
 from superopt.verify.run.checks import Figure
+from superopt.verify.verdict import Sampled
 from tests.report.sample import judged
 from tests.report.sample import sample
 
@@ -57,6 +58,24 @@ def test_every_fact_is_assumed_once(tmp_path):
     assert found[len(ASSUMED) :] == [
         "graph equals spec, given that: at sizes m=2",
         "ranges and 1 more, given that: 0 < size(k)",
+    ]
+
+
+def test_facts_of_the_same_claims_are_one_line(tmp_path):
+    run = judged(tmp_path)
+    more = (
+        ("graph equals spec", Sampled(3, -90.0, ("at sizes m=2", "roots are positive"))),
+        ("text equals spec", Sampled(5, -70.0, ("roots are positive", "casts", "drawn"))),
+    )
+    (first, *others), winner = run.cases, run.cases[0].winner
+    changed = replace(winner, evidence=more)
+    candidates = tuple(changed if c.digest == winner.digest else c for c in first.candidates)
+    case = replace(first, candidates=candidates, winner=changed)
+    lost = [replace(c, winner=None, candidates=()) for c in others]
+    assert list(assumed(replace(run, cases=(case, *lost))))[len(ASSUMED) :] == [
+        "graph equals spec, given that: at sizes m=2",
+        "graph equals spec and 1 more, given that: roots are positive",
+        "text equals spec, given that: casts; drawn",
     ]
 
 

@@ -28,6 +28,12 @@ def test_one_that_is_near_gets_none():
     assert hint(replace(case_run("large", False), winner=None), "h200") == ""
 
 
+def test_one_that_is_little_more_than_its_launch_gets_none():
+    small = case_run("small", False)
+    assert hint(with_winner(small, model_us=3.0, share=0.01), "h200") == ""
+    assert hint(with_winner(small, model_us=6.0, share=0.01), "h200") != ""
+
+
 def test_what_is_reached_what_binds_and_what_to_try():
     far = with_winner(case_run("large", False), model_us=800.0, share=0.25)
     said = hint(far, "h200")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from superopt.case import Case
 from superopt.report.claims import claims
+from superopt.report.markdown import others_first
 from superopt.report.markdown import report
 from superopt.report.sections import LONG
 from superopt.report.sections import folded
@@ -14,6 +15,7 @@ from superopt.run import Counts
 from superopt.run import Run
 from superopt.run import Stage
 from superopt.source import Facts
+from tests.report.sample import GRAPHS
 from tests.report.sample import judged
 from tests.report.sample import sample
 
@@ -87,3 +89,11 @@ def test_long_tables_are_folded():
     assert lines[-2:] == ["</details>", ""]
     assert next(iter(folded(Table("Few", ("a",), (("1",),))))) == "Few"
     assert list(folded(Table("None", ("a",), ()))) == []
+
+
+def test_other_structures_come_first_of_what_was_only_ranked():
+    one = sample(Path()).cases[0].candidates[0]
+    loop, again, split = (replace(one, graph=g) for g in GRAPHS)
+    assert others_first([], [loop, again, split]) == [loop, split, again]
+    assert others_first([again], [loop, again, split, split]) == [split, loop, again, split]
+    assert others_first([split], []) == []

@@ -150,7 +150,7 @@ def test_a_verdict_stands_once_and_in_the_list_of_its_strength(tmp_path):
 
 def test_a_long_list_is_folded_and_whole(tmp_path):
     run = judged(tmp_path)
-    many = tuple((f"many: claim {i}", Proved("z3")) for i in range(40))
+    many = tuple((f"many: claim {i}", Proved("z3", (f"fact {i}",))) for i in range(40))
     text = page(with_evidence(run, many))
     assert "<summary>Show all 40</summary>" in text
     assert len(rows_of(text, "Proved: 40")) == 40

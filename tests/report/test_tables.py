@@ -68,3 +68,16 @@ def test_what_was_compared_and_compiled_has_a_row_each(searched):
     compiled = tables.compiled(own)
     assert len(compiled.rows) == sum(len(w.facts) for _, w in own) > 0
     assert {len(row) for row in compiled.rows} == {len(compiled.heads)}
+
+
+def test_claims_that_were_reached_alike_share_a_row():
+    def claim(text, by="z3", digest="a"):
+        return Claim(digest, f"f: {text}", Proved(by, ("sizes fit",)), ("one",), True)
+
+    table = tables.of_claims(
+        "Proved",
+        (claim("loads"), claim("other", by="cvc5"), claim("stores"), claim("far", "z3", "b")),
+    )
+    assert table.title == "Proved: 4"
+    assert [row[1] for row in table.rows] == ["loads; stores", "other", "far"]
+    assert {row[3] for row in table.rows} == {"sizes fit"}

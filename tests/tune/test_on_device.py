@@ -8,11 +8,14 @@ import pytest
 
 from superopt.tune.device_bench import DeviceBench
 from superopt.tune.halving import QUICK
+from superopt.tune.on_device import PACE
+from superopt.tune.on_device import OnDevice
 from superopt.tune.on_device import without_roles
 from superopt.tune.printed import printed
 from superopt.tune.request import Entry
 from superopt.tune.request import Pace
 from superopt.tune.request import Setting
+from superopt.tune.series import Series
 from superopt.ugraph.levels import Config
 from tests import samples
 from tests.tune.interpreted_device import invented
@@ -119,3 +122,20 @@ def test_times_are_said_as_though_the_pace_had_kept(bench, changed):
     assert (paced.us, paced.low, paced.high) == (50.0, 50.0, 50.0)
     (reply,) = bench.compare(SETTING, [entry], 3, Pace(entry, 50.0)).values()
     assert (reply.figures.us, reply.figures.rounds) == (50.0, 3)
+
+
+class Stub:
+    """Times of kernels that are not run; the pace breaks."""
+
+    def sets(self, set_bytes):
+        return 1
+
+    def interleaved(self, calls, effort):
+        found = {name: Series(name, (3.0,) * effort.rounds) for name in calls}
+        return found | {PACE: Series(PACE, (), "out of memory")}
+
+
+def test_a_pace_that_fails_says_nothing_of_what_runs_beside_it(changed):
+    pace = Pace(changed("", ""), 50.0)
+    found = OnDevice(SETTING, Stub())._timed({"other": []}, QUICK, pace)
+    assert found["other"].figures.us == 3.0

@@ -20,10 +20,15 @@ from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.node import Input
+from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
 from superopt.ugraph.recurrence import ONE
+from superopt.ugraph.scalar import Fn
+from superopt.verify.field.graphs import Comparison
 from superopt.verify.field.graphs import verify_graph
+from superopt.verify.field.trials import trial
+from superopt.verify.field.trials import trials
 from superopt.verify.judge import judge
 from superopt.verify.readings import CLAIM
 from superopt.verify.readings import judge_file
@@ -33,12 +38,19 @@ from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Proved
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
+from superopt.verify.verdict import Unknown
 from tests.emit import recurrence_cases as cases
+from tests.samples import add
 from tests.samples import exp
 from tests.samples import largest
 from tests.samples import mul
+from tests.samples import num
+from tests.samples import rsqrt
 from tests.samples import sub
 from tests.samples import total
+
+A, R = Input("a", ("n",)), Input("r", ())
+K, V = Input("k", ("n", "d")), Input("v", ("n", "e"))
 
 
 @cache
@@ -102,6 +114,31 @@ def test_a_graph_with_another_step_is_refuted(part: int):
     assert check(made) == []
     assert isinstance(verify_graph(program, graph, 0), Sampled)
     assert isinstance(verify_graph(program, made, 0), Refuted)
+
+
+def test_every_position_may_bring_a_root_and_a_decay_with_a_logarithm():
+    """Three positions leave enough points, eight do not; the reason is then the roots."""
+    key = mul(K, rsqrt(total("d", mul(K, K))))
+    decay = exp(mul(num(-1), mul(exp(R), Map(Fn.LOG, (add(num(1), exp(A)),)))))
+    states = Recur("n", (("d",),), (decay, mul(key, V), mul(num(-1), key), mul(decay, key)))
+    stores = (Store("out", ("d", "e"), "fp32", replace(states, last=True)),)
+    program = Program("p", (A, K, R, V), stores)
+    places: tuple[tuple[str, Place], ...] = (
+        ("n", Loop(tiled=False)),
+        ("d", Whole()),
+        ("e", Grid()),
+    )
+    block = fuse(stores, places, (Turn("e"),), groupings(stores, ["n"])[0])
+    graph = KernelGraph("p", program.params, ("out",), (block,))
+    assert isinstance(verify_graph(program, graph, 0), Sampled)
+    other = replace(states, args=(*states.args[:3], key), last=True)
+    wrong = replace(program, outputs=(replace(stores[0], value=other),))
+    assert not isinstance(verify_graph(wrong, graph, 0), Sampled)
+    assert {t.size["n"] for t in trials(program, graph)} == {0, 1, 3}
+    longer = trial("longer", graph, {"n": 8, "d": 2, "e": 3}, 2, 2)
+    verdict = Comparison(program, graph, longer, 0, -60.0).verdict()
+    assert isinstance(verdict, Unknown)
+    assert "8 square roots" in verdict.why
 
 
 def test_a_softmax_of_what_is_read_shares_the_walk_by_a_proved_repair():

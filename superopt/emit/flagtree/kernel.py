@@ -16,11 +16,11 @@ from superopt.emit.struct.dialect import used
 from superopt.emit.struct.frames import CONSUMER
 from superopt.emit.struct.frames import CONSUMERS
 from superopt.emit.struct.frames import Role
-from superopt.emit.struct.kernel import WARPS
 from superopt.emit.struct.kernel import Struct
 from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.errors import NotEmittable
+from superopt.threads.build import WARPS
 from superopt.ugraph.levels import Store
 from superopt.ugraph.threads import ThreadGraph
 

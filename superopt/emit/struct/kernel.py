@@ -31,6 +31,7 @@ from superopt.emit.writer import Writer
 from superopt.emit.writer import fill
 from superopt.threads.body import Products
 from superopt.threads.body import instructions
+from superopt.threads.build import WARPS
 from superopt.threads.build import copied_out
 from superopt.threads.layouts import Layouts
 from superopt.threads.layouts import layouts_of
@@ -40,8 +41,6 @@ from superopt.ugraph.node import Node
 from superopt.ugraph.threads import ThreadGraph
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
-
-WARPS = 4  # of a consumer
 
 
 def print_threads(graph: ThreadGraph, name: str) -> StructKernel:

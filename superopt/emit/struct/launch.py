@@ -27,7 +27,6 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
 from superopt.ugraph.threads import ThreadGraph
 
-WARPS = 4  # of one consumer, and of the launch
 SUFFIX = "_roles"  # of the function, before the number of consumers
 SLOTS_MOST = 8
 

@@ -198,10 +198,17 @@ class Comparison:
         if isinstance(bound, NoBound):
             # It may still be refuted.
             found, _ = self._batch(2, 8, 0)
-            return found or Unknown(bound.why)
+            return found or Unknown(self._why(bound))
         if bound.levels > MOST_LEVELS:
             return Unknown(f"{bound.levels - 1} nested exponentials are too many")
         return self._sampled(bound)
+
+    def _why(self, bound: NoBound) -> str:
+        """Why there is none; with logarithms drawn there may be one for which no points suffice."""
+        drawn = replace(self, drawn_logs=True)._bound()
+        if isinstance(drawn, NoBound):
+            return bound.why
+        return f"too few random points decide: {drawn.why_few()}"
 
     def _within_reach(self, bound: RoundBound | NoBound) -> bool:
         return isinstance(bound, RoundBound) and bound.rounds(self.limit) <= MOST_POINTS

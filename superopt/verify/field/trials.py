@@ -26,6 +26,7 @@ from superopt.ugraph.split import launches
 from superopt.ugraph.walk import topo
 
 RANKS, CANDIDATES = 2, 3  # of a list of the best: each order of candidates must come up
+STEPS = 3  # positions of an axis that is walked one by one
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,21 @@ def walked_axes(graph: KernelGraph) -> tuple[str, ...]:
     return tuple(found)
 
 
+def stepped_axes(graph: KernelGraph) -> frozenset[str]:
+    """The axes that are walked one position at a time, wherever they are walked: without tiles they
+    have no remainder, and every position may bring a root, an exponential or a choice."""
+    places = [(a, p) for block in graph.kernels for a, p in block.places]
+    cut = {a for a, p in places if isinstance(p, Loop | Split) and p != Loop(tiled=False)}
+    return frozenset(a for a, p in places if p == Loop(tiled=False)) - cut
+
+
 def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     """The choices, those first that refute most wrong graphs.
 
     Walked axes get several tiles with a remainder, exactly full tiles, one position and none;
-    parts of a split are full, short and empty. Axes whose positions are compared get sizes on
-    both sides of one another. Other axes get pairwise different small sizes.
+    parts of a split are full, short and empty. Those walked one by one get a few. Axes whose
+    positions are compared get sizes on both sides of one another. Other axes get pairwise
+    different small sizes.
     """
     axes = axes_of(program)
     walked = [a for a in axes if a in walked_axes(graph)]
@@ -81,11 +91,12 @@ def trials(program: Program, graph: KernelGraph) -> Iterator[Trial]:
     ranked = listed((s.value for s in program.outputs), program.fixed)
     ranks = {a: min(n, RANKS) for a, n in program.fixed}
     few |= ranks
+    most = dict.fromkeys(ranked, CANDIDATES) | dict.fromkeys(stepped_axes(graph), STEPS)
 
     def sizes(many: int, place: int, plain: int) -> dict[str, int]:
         found = {a: many - i % 2 for i, a in enumerate(walked)}
         found |= dict.fromkeys(places, place)
-        found |= {a: min(found[a], CANDIDATES) for a in ranked if a in found}
+        found |= {a: min(found[a], n) for a, n in most.items() if a in found}
         return found | {a: 2 + (i + plain) % 2 for i, a in enumerate(others)} | few
 
     yield trial("remainder", graph, sizes(5, 3, 0), 2, 2)

@@ -45,6 +45,6 @@ def test_one_consumer_shares_nothing():
 
 
 def test_work_that_is_spent_ends_the_search():
-    made = problem("curved", 2)
+    made = problem("plain", 2)  # which is not found at the first interval
     alone = classes(made, 1, Work())[0][0]
     assert shared(made, alone, Work(0)) is None

@@ -9,7 +9,6 @@ Not modelled: layouts, hazards of registers, arrivals warp by warp.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -17,34 +16,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from superopt.threads.layouts import WIDEST
 from superopt.threads.parts import is_wide
 from superopt.threads.parts import wide_axes
 from superopt.ugraph.domain import Domain
 from superopt.ugraph.floats import FloatDomain
-from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Config
-from superopt.ugraph.levels import Grid
 from superopt.ugraph.levels import KernelGraph
-from superopt.ugraph.levels import Loop
-from superopt.ugraph.levels import Pack
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import persistent_of
 from superopt.ugraph.levels import pingpong_of
-from superopt.ugraph.node import Input
 from superopt.ugraph.split import launches
 from superopt.verify.field.graphs import Comparison
-from superopt.verify.field.trials import Trial
-from superopt.verify.field.trials import axes_of
 from superopt.verify.field.trials import divides_by_nothing
-from superopt.verify.field.trials import positions
-from superopt.verify.field.trials import walked_axes
 from superopt.verify.source.concurrent.barriers import History
 from superopt.verify.source.concurrent.barriers import Wait
 from superopt.verify.source.concurrent.explore import Explored
 from superopt.verify.source.concurrent.floats import read_floats
 from superopt.verify.source.concurrent.machine import RolesMachine
 from superopt.verify.source.concurrent.machine import has_roles
+from superopt.verify.source.concurrent.trial import PROGRAMS
+from superopt.verify.source.concurrent.trial import enough
+from superopt.verify.source.concurrent.trial import roles_trial
 from superopt.verify.source.field import read_at
 from superopt.verify.source.load import KernelText
 from superopt.verify.source.load import read_text
@@ -53,18 +45,10 @@ from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import Unknown
 from superopt.verify.verdict import Verdict
 
-UNIT = 8  # elements of 16 bits in the 16 bytes that a row of a tile has at least
-TILE = 2  # positions in a tile of any other axis
 BLOCKS = (3, 1)  # tiles in each walk where values are those of fields
 # And where they are float64: with every slot taken several times, and one that is not full.
 LONGER = (7, 4, 1)
-LANES = 4  # there in a tile of a walk: one of two lanes looks like twice its number
-# Multiprocessors, and tiles that a persistent launch has at least, where values are float64. One
-# program has tiles in four waves: slots of what comes once a tile, at most two, have both parities.
-# Two numbers, for with one a number of a tile may stand where a number of waves should.
-PROGRAMS = (2, 3)
-TILES = (7, 10)
-FEW = 3  # and where values are those of fields
+FEW = 3  # tiles that a persistent launch has at least, where values are those of fields
 
 
 @dataclass(frozen=True)
@@ -140,13 +124,6 @@ def read_concurrent(
     return Reading(Sampled(sum(v.points for v in found), worst, tuple(facts)), {}, explored)
 
 
-def enough(configs: Sequence[Config], ragged: bool) -> int:
-    """Tiles that persistent launches have at least, where values are float64: as many as ``TILES``
-    says; where consumers take them in turn, two for each, so that its turn has both parities."""
-    turns = max((2 * c.consumers for c in configs if c.pingpong), default=0)
-    return max(TILES[ragged], PROGRAMS[ragged] * (turns - 1) + 1)
-
-
 Planned = tuple[tuple[Config, ...], tuple[str, ...]]
 """Consumers and slots of all launches, and the kinds of their roles."""
 
@@ -207,95 +184,3 @@ class _Machines:
         made.host.multiprocessors = self.multiprocessors
         self.made.append(made)
         return made
-
-
-def roles_trial(
-    program: Program,
-    graph: KernelGraph,
-    configs: Sequence[Config],
-    blocks: int,
-    ragged: bool,
-    wide: bool = False,
-    several: int = TILES[0],
-    whole: bool = False,
-) -> Trial:
-    """Small sizes and tiles, as descriptors allow them: rows of 16 bytes at least. ``wide``: where
-    results leave in parts by ``configs``, their tiles are so wide that they do, and those of walks
-    have ``LANES``.
-
-    ``blocks``: tiles in each walk; ``ragged``: the last tile of every axis has lanes past its end,
-    and there are several programs. Where positions are compared there are as many rows as walked.
-    ``several``: tiles that a persistent launch has at least. ``whole``: the tiles of the grid have
-    no lanes past an end, and where positions are compared there are more rows than walked.
-    """
-    orders = [p.order for p in program.params if isinstance(p, Input)]
-    orders += [s.order for s in program.outputs]
-    rows = {order[-1] for order in orders if order}
-    walked = walked_axes(graph)
-    # Workspaces have no gaps, so their rows are whole tiles: descriptors know no others.
-    stores = (s for k in graph.kernels for s in k.all_stores if s.name not in graph.outputs)
-    even = {s.order[-1] for s in stores if s.order}
-    sizes: dict[str, int] = {}
-    found = []
-    lone = kept = 0
-    tile_of = {a: UNIT if a in rows else TILE for a in axes_of(program)}
-    tile_of |= {a: LANES for a in walked if wide and a not in rows}
-    for axis in axes_of(program):
-        tile = tile_of[axis]
-        if axis in walked:
-            sizes[axis] = max(0, tile * blocks - (ragged and blocks > 0 and axis not in even))
-    # Where walks alone have ends within a tile, all other sizes are multiples of their tiles: what
-    # is said of a walked axis is not true of another one then.
-    other = max((tile_of[a] for a in walked), default=0) if whole and wide and ragged else 0
-    runs = launches(graph)
-    in_parts = {a for run, c in zip(runs, configs, strict=True) for a in wide_axes(run, c)}
-    for block, config in zip(runs, configs, strict=True):
-        tiles: dict[str, int] = {}
-        for axis, place in block.places:
-            tile = tile_of[axis]
-            if wide and place == Grid() and axis in in_parts:
-                # In whole tiles half as wide, where other launches have it in parts: there are few.
-                tile = WIDEST if axis in wide_axes(block, config) else WIDEST // 2
-            if place == Grid(tiled=False) or isinstance(place, Pack):
-                sizes.setdefault(axis, other or 1 + (ragged and not lone))
-                lone += 1
-                continue
-            tiles[axis] = tile
-            if isinstance(place, Loop):
-                continue
-            if place == Grid(tiled=True):
-                many = config.sharers + ragged
-                uneven = ragged and not whole and axis not in even
-                many = tile * (1 if axis in rows else many) - uneven
-                if positions(program) and axis not in rows:
-                    most = max((n for a, n in sizes.items() if a in walked), default=0)
-                    many = max(many, most + tile * whole)  # behind the last key, too, if whole
-                    many += -many % tile if whole else 0
-                sizes.setdefault(axis, many + (-many % other if other else 0))
-                continue
-            kept += 1
-            uneven = ragged and not (whole and wide) and axis not in even
-            sizes.setdefault(axis, 1 + kept if uneven else tile)
-        if config.persistent:
-            chosen = replace(config, tiles=tuple(tiles.items()))
-            _repeat(block, chosen, several, sizes, rows, other or 1)
-        found.append(replace(config, tiles=tuple(tiles.items()), descriptors=False))
-    known = {a: sizes.get(a, 1) for a in axes_of(program)} | dict(program.fixed)
-    return Trial(f"{blocks} tiles", tuple(known.items()), tuple(found))
-
-
-def _repeat(
-    block: BlockGraph,
-    config: Config,
-    least: int,
-    sizes: dict[str, int],
-    rows: Collection[str],
-    by: int,
-) -> None:
-    """Lengthens a grid axis, one whose positions are programs or else no innermost one, until a
-    launch has ``least`` tiles, by multiples of ``by``."""
-    grid = [a for a, p in block.places if isinstance(p, Grid)]
-    step = {a: config.tile.get(a, 0) * config.sharers or 1 for a in grid}
-    longer = min(grid, key=lambda a: (step[a] > 1, a in rows))
-    while math.prod(-(-sizes[a] // step[a]) for a in grid) < least:
-        sizes[longer] += math.lcm(step[longer], by)

@@ -18,7 +18,7 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.masks import cleared
 from superopt.verify.source.concurrent.floats import read_floats
 from superopt.verify.source.concurrent.machine import RolesMachine
-from superopt.verify.source.concurrent.read import roles_trial
+from superopt.verify.source.concurrent.trial import roles_trial
 from superopt.verify.source.load import read_text
 from superopt.verify.source.meaning import TextMeaning
 from superopt.verify.verdict import Refuted
@@ -96,10 +96,14 @@ def tle(case: Printed) -> Printed:
 Reading = Callable[..., Seen]
 
 
-def in_turn(case: Printed, kept: int) -> Printed:
+def persistent(case: Printed, kept: int = 2, **how: int) -> Printed:
+    """The case with programs of several tiles."""
+    return replace(case, config=replace(case.config, persistent=kept, **how))
+
+
+def pingpong(case: Printed, kept: int = 2, **how: int) -> Printed:
     """The case with programs of several tiles, whose consumers take them in turn."""
-    config = replace(case.config, persistent=kept, pingpong=True)
-    return replace(case, config=config)
+    return persistent(case, kept, pingpong=True, **how)
 
 
 def subjects() -> dict[str, tuple[str, Reading]]:
@@ -116,8 +120,8 @@ def subjects() -> dict[str, tuple[str, Reading]]:
         ("normed", normed()),
         ("attention, one consumer", attention(consumers=1, slots=3)),
         ("causal, three slots", attention(causal=True, slots=3)),
-        ("normed, tiles in turn", in_turn(normed(), 1)),
-        ("causal, tiles in turn", in_turn(attention(causal=True), 2)),
+        ("normed, tiles in turn", pingpong(normed(), 1)),
+        ("causal, tiles in turn", pingpong(attention(causal=True))),
         ("causal, in TLE", tle(attention(causal=True))),
         ("normed, in TLE", tle(normed())),
     ):

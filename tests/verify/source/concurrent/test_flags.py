@@ -7,13 +7,13 @@ import pytest
 
 from superopt.verify.source.concurrent.read import LONGER
 from superopt.verify.source.concurrent.read import read_concurrent
-from superopt.verify.source.concurrent.read import roles_trial
+from superopt.verify.source.concurrent.trial import roles_trial
 from superopt.verify.verdict import Refuted
 from tests.verify.source.concurrent.subjects import attention
-from tests.verify.source.concurrent.subjects import in_turn
 from tests.verify.source.concurrent.subjects import normed
+from tests.verify.source.concurrent.subjects import pingpong
 
-KEYS, TURNS = attention(causal=True), in_turn(normed(), 1)
+KEYS, TURNS = attention(causal=True), pingpong(normed(), 1)
 
 
 @pytest.mark.parametrize(

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from superopt.verify.source.concurrent.machine import CLOCKS
 from superopt.verify.source.concurrent.machine import ORDERS
-from superopt.verify.source.concurrent.read import PROGRAMS
-from superopt.verify.source.concurrent.read import TILES
 from superopt.verify.source.concurrent.read import planned
 from superopt.verify.source.concurrent.read import read_concurrent
-from superopt.verify.source.concurrent.read import roles_trial
+from superopt.verify.source.concurrent.trial import PROGRAMS
+from superopt.verify.source.concurrent.trial import TILES
+from superopt.verify.source.concurrent.trial import roles_trial
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import spoken
-from tests.verify.source.concurrent.subjects import Printed
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
-
-
-def persistent(case: Printed, kept: int = 2, **how: int) -> Printed:
-    return replace(case, config=replace(case.config, persistent=kept, **how))
+from tests.verify.source.concurrent.subjects import persistent
 
 
 def read(case, change=lambda text: text, **how):

@@ -9,23 +9,19 @@ import pytest
 from superopt.errors import NotEmittable
 from superopt.verify.source.concurrent.machine import CLOCKS
 from superopt.verify.source.concurrent.machine import ORDERS
-from superopt.verify.source.concurrent.read import PROGRAMS
-from superopt.verify.source.concurrent.read import enough
 from superopt.verify.source.concurrent.read import planned
-from superopt.verify.source.concurrent.read import roles_trial
+from superopt.verify.source.concurrent.trial import PROGRAMS
+from superopt.verify.source.concurrent.trial import enough
+from superopt.verify.source.concurrent.trial import roles_trial
 from superopt.verify.source.load import read_text
 from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import Sampled
 from superopt.verify.verdict import spoken
-from tests.verify.source.concurrent.subjects import Printed
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
-from tests.verify.source.concurrent.test_persistent import persistent
+from tests.verify.source.concurrent.subjects import persistent
+from tests.verify.source.concurrent.subjects import pingpong
 from tests.verify.source.concurrent.test_persistent import read
-
-
-def pingpong(case: Printed, kept: int = 2, **how: int) -> Printed:
-    return persistent(case, kept, pingpong=True, **how)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import spoken
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
-from tests.verify.source.concurrent.test_persistent import persistent
+from tests.verify.source.concurrent.subjects import persistent
 
 ROLES = "attention_g0_k0_roles2_persistent2"
 ONCE = f"{ROLES}: no element of out is stored twice"

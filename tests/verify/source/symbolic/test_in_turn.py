@@ -17,8 +17,9 @@ from superopt.verify.verdict import Refuted
 from superopt.verify.verdict import spoken
 from tests.verify.source.concurrent.subjects import attention
 from tests.verify.source.concurrent.subjects import normed
+from tests.verify.source.concurrent.subjects import pingpong
 from tests.verify.source.concurrent.test_pingpong import MINE
-from tests.verify.source.concurrent.test_pingpong import pingpong
+from tests.verify.source.symbolic.test_dealt import open_claims
 
 ROLES = "attention_g0_k0_roles2_persistent2_pingpong"
 ONCE = f"{ROLES}: no element of out is stored twice"
@@ -33,12 +34,6 @@ FILLED = "            n_filled = n_filled + "
 @functools.cache
 def text():
     return pingpong(attention(causal=True)).text
-
-
-def open_claims(changed, refute=False):
-    """The claims that are not proved, with their verdicts."""
-    found = read_symbolic(changed, "attention", refute=refute).claims
-    return {c: v for c, v in found if not isinstance(v, Proved)}
 
 
 def broken(changed):
