@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NoReturn
 
 from superopt.axes import known_axis
@@ -22,21 +21,20 @@ from superopt.tensor import Tensor
 from superopt.tensor import node_of
 from superopt.tensor import refuse
 from superopt.tensor import spoken
-from superopt.ugraph.node import Const
+from superopt.ugraph.node import MINUS
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
-from superopt.ugraph.recurrence import ONE
-from superopt.ugraph.recurrence import ZERO
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.text import show
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 
-MINUS = Const(Fraction(-1))
 _open: list[State] = []  # the states of the steps that are being traced
 
 

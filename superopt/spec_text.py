@@ -13,6 +13,7 @@ from superopt.case import Case
 from superopt.errors import NotEmittable
 from superopt.ugraph.grids import BY_NAME
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -25,7 +26,6 @@ from superopt.ugraph.node import Scalar
 from superopt.ugraph.node import Scan
 from superopt.ugraph.node import Size
 from superopt.ugraph.node import State
-from superopt.ugraph.recurrence import ZERO
 from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import INF
 from superopt.ugraph.scalar import Constant

@@ -22,12 +22,12 @@ from superopt.recurrences import recur
 from superopt.tensor import Tensor
 from superopt.ugraph.evaluate import evaluate_node
 from superopt.ugraph.floats import FloatDomain
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
-from superopt.ugraph.recurrence import ONE
-from superopt.ugraph.recurrence import ZERO
 
 Step = Callable[[Tensor], Tensor]
 Array = npt.NDArray[np.float64]

@@ -263,7 +263,7 @@ def _assembled(
     examiner: Examiner,
     progress: Progress,
 ) -> Run:
-    source = Source(run.name, record["spec"].get("source", ""))
+    source = Source(run.name, record.get("spec", {}).get("source", ""))
     directory = examiner.directory.parent
     watch = Stopwatch(progress.stage)
     with watch.of("assemble", "writing and checking the kernel file"):

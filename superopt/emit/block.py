@@ -27,10 +27,10 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Walk
 from superopt.ugraph.masks import unmasked
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
-from superopt.ugraph.recurrence import ZERO
 from superopt.ugraph.recurrence import step
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind

@@ -7,11 +7,10 @@ Below 2**24 this is exact; beyond, it is off by no more than the conversion itse
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from superopt.emit.scopes import Scopes
 from superopt.emit.value import Value
 from superopt.ugraph.affine import affine
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
@@ -20,8 +19,6 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import transform
-
-ZERO = Const(Fraction(0))
 
 
 def converted(values: Scopes, node: Node) -> Value:

@@ -22,8 +22,6 @@ from superopt.merge.recover import sections
 from superopt.merge.tidy import along
 from superopt.merge.tidy import tidy
 from superopt.repair.apply import repair
-from superopt.repair.guard import ONE
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import Point
 from superopt.repair.guard import Regions
 from superopt.repair.record import Repair
@@ -42,6 +40,8 @@ from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
 from superopt.ugraph.names import free_name
 from superopt.ugraph.names import rename
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Best
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index

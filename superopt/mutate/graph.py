@@ -15,6 +15,7 @@ from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Bound
 from superopt.ugraph.levels import KernelGraph
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import ONE
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
@@ -44,7 +45,6 @@ OTHER = {
 }
 T = TypeVar("T")
 ANY = Named(Constant.PI)  # fields draw it
-ONE = Const(Fraction(1))
 NAN = Map(Fn.SUB, (Const(INF), Const(INF)))
 
 

@@ -31,6 +31,7 @@ from superopt.repair.span import direction
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
 from superopt.ugraph.carry import Move
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
@@ -41,8 +42,6 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.scalar import Number
 from superopt.ugraph.scans import behind
 from superopt.ugraph.walk import topo
-
-ZERO = Const(Fraction(0))
 
 
 def derive(

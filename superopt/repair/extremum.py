@@ -12,7 +12,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from superopt.errors import NoRepair
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import Regions
 from superopt.repair.guard import unless_empty
 from superopt.repair.record import Repair
@@ -20,6 +19,7 @@ from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

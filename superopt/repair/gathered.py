@@ -6,18 +6,16 @@ difference cancels. What is proportional to the size of an axis goes back into t
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import reduce
 
-from superopt.ugraph.node import Const
+from superopt.ugraph.node import MINUS
+from superopt.ugraph.node import ONE
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.node import Size
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import transform
-
-ONE, MINUS = Const(Fraction(1)), Const(Fraction(-1))
 
 
 def gathered(term: Node) -> Node:

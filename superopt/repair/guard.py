@@ -26,6 +26,8 @@ from superopt.repair.span import join
 from superopt.repair.span import span
 from superopt.repair.span import without
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -38,8 +40,6 @@ from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import transform
 
-ZERO = Const(Fraction(0))
-ONE = Const(Fraction(1))
 EXTREMA = (Fn.MAX, Fn.MIN)
 
 

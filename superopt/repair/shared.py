@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from superopt.repair.record import Guard
 from superopt.repair.span import ANY
@@ -20,6 +19,8 @@ from superopt.repair.span import Span
 from superopt.repair.span import at
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Named
@@ -29,8 +30,6 @@ from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import transform
 
-ZERO = Const(Fraction(0))
-ONE = Const(Fraction(1))
 LOG2E = Named(Constant.LOG2E)
 
 

@@ -55,6 +55,7 @@ def run_from(record: Mapping[str, Any], directory: Path) -> Run:
         UserError: it is damaged, or its counts do not add up.
     """
     try:
+        _check_head(record)
         found = _run(record, directory)
         for case in found.cases:
             _check(case)
@@ -64,6 +65,17 @@ def run_from(record: Mapping[str, Any], directory: Path) -> Run:
         where = directory / FILE
         raise UserError(f"{where}: damaged: {type(error).__name__}: {error}") from error
     return found
+
+
+def _check_head(record: Mapping[str, Any]) -> None:
+    """Raises a ``ValueError`` if what is read of the record itself, beside the run, is of another
+    kind."""
+    head = {"spec": {}} | dict(record)  # of a run that was made without one
+    for name, kind in (("seed", int), ("files", list), ("spec", dict)):
+        if not isinstance(value := head[name], kind):
+            raise ValueError(f"{name}: {value!r} is no {kind.__name__}")
+    for file in record["files"]:
+        _text(file)
 
 
 def _check(result: CaseRun) -> None:

@@ -322,6 +322,7 @@ class Recur(Node):
         return frozenset(a for names in self.along for a in names)
 
 
+ZERO, ONE, MINUS = (Const(Fraction(n)) for n in (0, 1, -1))
 Leaf = Const | Named | Input | Scalar | Size | Index | State | Hole
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from superopt.ugraph.levels import Program
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Best
-from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -29,8 +28,6 @@ from superopt.ugraph.scalar import Kind
 from superopt.ugraph.walk import children
 from superopt.ugraph.walk import topo
 from superopt.ugraph.walk import transform
-
-ZERO = Const(Fraction(0))
 
 
 def with_payloads(program: Program) -> Program:

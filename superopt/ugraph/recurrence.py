@@ -11,14 +11,14 @@ from fractions import Fraction
 
 from superopt.ugraph.domain import A
 from superopt.ugraph.domain import Domain
-from superopt.ugraph.node import Const
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Reduce
 from superopt.ugraph.scalar import Fn
 
-ZERO, ONE = Const(Fraction(0)), Const(Fraction(1))
 Lengths = Callable[[Sequence[str]], tuple[int, ...]]
 
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import reduce
 
-from superopt.repair.guard import ZERO
 from superopt.repair.record import words
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
-from fractions import Fraction
 
 from superopt.repair.guard import EXTREMA
 from superopt.repair.guard import Regions
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ONE
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
@@ -28,8 +28,6 @@ from superopt.ugraph.walk import topo
 from superopt.verify.reals.smt import RLIMIT
 from superopt.verify.reals.smt import prove_implies
 from superopt.verify.verdict import Proved
-
-ONE = Const(Fraction(1))
 
 
 @dataclass(frozen=True)

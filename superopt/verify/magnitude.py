@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 from superopt.repair.guard import EXTREMA
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import Regions
 from superopt.repair.record import Repair
 from superopt.repair.record import states
@@ -17,6 +16,8 @@ from superopt.repair.record import words
 from superopt.repair.span import direction
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
@@ -29,7 +30,6 @@ from superopt.ugraph.scans import behind
 from superopt.ugraph.walk import substitute
 from superopt.ugraph.walk import topo
 from superopt.verify.equality import both
-from superopt.verify.growth import ONE
 from superopt.verify.growth import Growth
 from superopt.verify.growth import growths
 from superopt.verify.reals.smt import RLIMIT

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from functools import reduce
 
 from superopt.repair.guard import EXTREMA
-from superopt.repair.guard import ONE
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import regular_form
 from superopt.repair.record import Repair
 from superopt.repair.record import states
@@ -19,6 +17,8 @@ from superopt.repair.record import to_old
 from superopt.repair.record import words
 from superopt.repair.span import span
 from superopt.ugraph.levels import BlockGraph
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map

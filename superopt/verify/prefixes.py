@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from superopt.repair.guard import EXTREMA
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import Point
 from superopt.repair.guard import Regions
 from superopt.repair.record import Repair
@@ -24,6 +23,7 @@ from superopt.repair.span import at
 from superopt.repair.span import span
 from superopt.ugraph.carry import Carry
 from superopt.ugraph.levels import Walk
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from superopt.repair.guard import ZERO
 from superopt.repair.guard import Regions
 from superopt.repair.record import Repair
 from superopt.repair.span import Span
@@ -12,6 +11,7 @@ from superopt.repair.span import at
 from superopt.repair.span import join
 from superopt.ugraph.levels import BlockGraph
 from superopt.ugraph.levels import Split
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node

@@ -15,13 +15,13 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
 from superopt.ugraph.node import Scan
-from superopt.ugraph.recurrence import ONE
-from superopt.ugraph.recurrence import ZERO
 from superopt.ugraph.scalar import Fn
 from tests import samples as s
 from tests.emit.printed import Printed

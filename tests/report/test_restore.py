@@ -45,6 +45,10 @@ def test_times_are_read_as_well(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
+        ("seed", "0", "seed: '0' is no int"),
+        ("files", None, "files: None is no list"),
+        ("files", [None], "None is no text"),
+        ("spec", None, "spec: None is no dict"),
         ("cases.0.counts.seen", 10, "case 'large': the counts of its candidates do not add up"),
         ("cases.0.counts.built", 2, "do not add up"),
         ("cases.0.winner.digest", "other", "damaged: KeyError: 'other'"),

@@ -21,11 +21,11 @@ from superopt.ugraph.floats import FloatDomain
 from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.names import canonical
+from superopt.ugraph.node import ONE
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
-from superopt.ugraph.recurrence import ONE
 from superopt.ugraph.scalar import Fn
 from superopt.ugraph.walk import topo
 from tests.samples import add

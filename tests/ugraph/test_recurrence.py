@@ -35,6 +35,8 @@ from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import ONE
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Index
 from superopt.ugraph.node import Input
@@ -42,8 +44,6 @@ from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
 from superopt.ugraph.node import State
-from superopt.ugraph.recurrence import ONE
-from superopt.ugraph.recurrence import ZERO
 from superopt.ugraph.recurrence import step
 from superopt.ugraph.recurrence import work
 from superopt.ugraph.scalar import Fn

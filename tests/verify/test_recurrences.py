@@ -19,11 +19,11 @@ from superopt.ugraph.levels import Program
 from superopt.ugraph.levels import Store
 from superopt.ugraph.levels import Turn
 from superopt.ugraph.levels import Whole
+from superopt.ugraph.node import ONE
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
 from superopt.ugraph.node import Node
 from superopt.ugraph.node import Recur
-from superopt.ugraph.recurrence import ONE
 from superopt.ugraph.scalar import Fn
 from superopt.verify.field.graphs import Comparison
 from superopt.verify.field.graphs import verify_graph

@@ -32,6 +32,7 @@ from superopt.rewrite.rule import Pattern
 from superopt.rewrite.rule import Rule
 from superopt.rewrite.rule import Sym
 from superopt.rewrite.rule import Var
+from superopt.ugraph.node import ZERO
 from superopt.ugraph.node import Const
 from superopt.ugraph.node import Input
 from superopt.ugraph.node import Map
@@ -53,7 +54,6 @@ from superopt.verify.verdict import Verdict
 assert algebra, (folds, lowering)  # their import fills RULES
 
 POINT = "m"  # an axis beside the folded ones, so that every law is tried at many points
-ZERO = Const(Fraction(0))
 
 
 def prove_all() -> list[tuple[str, Verdict, float]]:

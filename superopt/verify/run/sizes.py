@@ -26,6 +26,7 @@ from superopt.ugraph.pack import guests
 from superopt.ugraph.pack import tile_dimensions
 from superopt.ugraph.split import launches
 from superopt.ugraph.split import part_axis
+from superopt.verify.field.trials import stepped_axes
 
 TILE = 16
 PARTS = 3
@@ -62,11 +63,7 @@ def walked(graph: KernelGraph) -> list[str]:
 
 def stepped(graph: KernelGraph) -> list[str]:
     """Those of which every kernel that walks them takes one position after the other."""
-    return [
-        a
-        for a in walked(graph)
-        if not any(p == Loop() or isinstance(p, Split) for p in _places(graph, a))
-    ]
+    return [a for a in walked(graph) if a in stepped_axes(graph)]
 
 
 def tiled(graph: KernelGraph) -> list[str]:

@@ -219,9 +219,11 @@ class Roles:
             self.run.arrive(barrier.number, int(count))
 
     def wait(self, barrier: Barriers, phase: Any, pred: Any = True, deps: Any = ()) -> Steps:
-        """A wait for a phase of this parity."""
+        """A wait for a phase of this parity. PTX defines 0 and 1 alone."""
         if self._holds(pred):
-            yield from self.run.wait(barrier.number, int(phase))
+            if (parity := int(phase)) not in (0, 1):
+                raise FaultError(f"{barrier.name} is awaited for the parity {parity}")
+            yield from self.run.wait(barrier.number, parity)
 
     def _holds(self, pred: Any) -> bool:
         return bool(as_tile(self.run.cells, pred))

@@ -84,6 +84,7 @@ def test_a_copy_that_nobody_waits_for_is_under_way_at_the_exit():
          "before it is made"),
         ("acc.to(out_desc.dtype)", "acc", "a tile of fp16 gets fp32"),
         ("SLOTS) & 1) ^ 1)", "SLOTS) & 1) ^ 1, foo=1)", "foo"),
+        ("SLOTS) & 1) ^ 1)", "SLOTS) & 1) ^ 3)", "is awaited for the parity 3"),
         ("slot = step % SLOTS\n        mbarrier.wait(empty",
          "slot = [i for i in [step % SLOTS]][0]\n        mbarrier.wait(empty", "ListComp in"),
         ("gl.full([2, 8]", "gl.inline_asm([2, 8]", "gl.inline_asm"),
