@@ -315,8 +315,6 @@ def _step(reader: _Reader, node: Node, only_fed: bool) -> Step | None:
         case Input(name=name, order=order, dtype=dtype):
             kept = None if only_fed else result
             return Step(What.LOAD, order, result=kept, tensor=name, dtype=dtype)
-        case Map(fn=Fn.DIV, args=(_, below)) if 0 < len(below.axes) < len(node.axes):
-            return Step(What.POINT, result, plain=1, result=result)  # of one reciprocal for many
         case Map(fn=fn) if node.axes:
             return Step(What.POINT, result, fn.value.plain, fn.value.special, result)
         case Reduce(fn=fn, axis=axis, arg=arg):

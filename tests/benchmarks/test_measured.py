@@ -13,7 +13,15 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "benchmarks" / "README.md").read_text()
 ROW = re.compile(r"^\| ([\w, /]+) \| ([\d.]+) \| (\d+%) \| (.+) \| (.*) ?\|$", re.M)
 SHORT = re.compile(r"^\| .+ \| ([\d.]+) \| (\d+%) \| (.+) \|$", re.M)
-FILES = ("attention_2026-11-30_h200", "matmul_2026-11-30_h200")
+FILES = (  # of what two have, the later one is in the table
+    "attention_2026-11-30_h200_paced",
+    "attention_2026-11-30_h200_long",
+    "attention_2026-11-30_h200_masked",
+    "attention_2026-11-30_h200_softcap",
+    "matmul_2026-11-30_h200_pingpong-longer",
+    "matmul_2026-11-30_h200_pingpong",
+    "matmul_2026-11-30_h200_8192",
+)
 BEFORE = ("table_2026-11-29_h200", "table_2026-11-29_h200_two-more")
 ELSEWHERE = "matmul-8192"  # a yardstick that is said in words
 

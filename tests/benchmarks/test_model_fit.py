@@ -38,8 +38,10 @@ def test_the_model_orders_configs_with_roles_like_the_clock():
     assert all(r.now.rank > 0.5 for r in found)
     assert sum(r.now.rank for r in found) / len(found) > 0.8
     assert sum(r.now.ten for r in found) / len(found) < 0.01
-    # How long walks are that data limit, no counts tell.
-    assert all(0.9 < r.level < 1.1 for r in found if r.workload != "document long")
+    # How long walks are that data limit, no counts tell; and a tanh has taken fewer instructions
+    # since soft caps were measured.
+    others = [r for r in found if r.workload not in ("document long", "softcap long")]
+    assert all(0.9 < r.level < 1.1 for r in others)
 
 
 def test_every_family_has_workloads_and_every_workload_a_family(samples):

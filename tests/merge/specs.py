@@ -9,7 +9,9 @@ from superopt import Tensor
 from superopt import exp
 from superopt import index
 from superopt import inf
+from superopt import last
 from superopt import logsumexp
+from superopt import recur
 from superopt import softmax
 from superopt import spec
 from superopt import sqrt
@@ -83,3 +85,9 @@ def decayed(g: TABLE, v: TABLE) -> tuple[ROWS, ROWS]:
 def quotient(x: TABLE) -> ROWS:
     """Of each position's share of the length of the whole axis."""
     return (x / (1 + abs(x).sum("n"))).sum("n")
+
+
+@spec(cases=CASES)
+def fading(a: TABLE, x: TABLE) -> ROWS:
+    """The end of a recurrence: what a part does is a map, and no value tells it."""
+    return last(recur("n", "m", lambda s: a * s + x), "n")

@@ -60,9 +60,15 @@ def test_axes_that_are_folded():
     assert folded(specs.normalised.program) == ("n",)
 
 
+def test_parts_of_a_recurrence_are_no_results_that_are_joined():
+    assert folded(specs.fading.program) == ("n",)
+    with pytest.raises(NoRepair, match="would take the whole map of each part"):
+        merge(specs.fading.program, "n")
+
+
 @pytest.mark.parametrize("axis", ["n", "d"])
-def test_parts_of_a_recurrence_are_no_results_that_are_joined(axis):
+def test_an_output_that_keeps_the_axis_is_not_joined_along_it(axis):
     (rule,) = load("specs/recurrent.py:delta_rule")
     assert axis in folded(rule.program)
-    with pytest.raises(NoRepair, match="would take the whole map of each part"):
+    with pytest.raises(NoRepair, match=f"has a value at every position of '{axis}'"):
         merge(rule.program, axis)
