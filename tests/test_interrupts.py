@@ -14,6 +14,14 @@ from superopt.interrupts import Held
 SAID = "interrupted: once more to give up"
 
 
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal():
+    """What is started in the background may ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def heard(number):
     os.kill(os.getpid(), number)
 
