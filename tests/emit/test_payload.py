@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ import pytest
 
 from superopt.emit.block import print_block
 from superopt.emit.payload import HELPERS
-from superopt.signature import FILE_NAMES
 from superopt.ugraph.levels import Loop
 from superopt.ugraph.levels import Split
 from superopt.ugraph.levels import Whole
@@ -30,14 +28,6 @@ def texts(place, *values, axes=("m", "n", "t"), tiled=True):
     """The functions of all launches of the graph with these payloads."""
     found = graph(program("p", 1, X, *values), place, axes, tiled)
     return [print_block(block, "k") for block in launches(found)]
-
-
-def test_helpers_have_names_that_no_spec_can_take():
-    assert set(HELPERS) <= FILE_NAMES
-    for name, text in HELPERS.items():
-        (function,) = ast.parse(text).body
-        assert isinstance(function, ast.FunctionDef)
-        assert function.name == name
 
 
 def test_payloads_follow_in_every_tile_and_are_put_in_order_once():

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from superopt.emit import payload
 from superopt.emit.block import print_block
 from superopt.emit.ranking import HELPERS
 from superopt.signature import FILE_NAMES
@@ -26,9 +27,10 @@ def texts(place, axes=AXES, tiled=True):
     return [print_block(block, "k") for block in launches(found)]
 
 
-def test_helpers_have_names_that_no_spec_can_take():
-    assert set(HELPERS) <= FILE_NAMES
-    for name, text in HELPERS.items():
+@pytest.mark.parametrize("helpers", [HELPERS, payload.HELPERS], ids=["lists", "payloads"])
+def test_helpers_have_names_that_no_spec_can_take(helpers):
+    assert set(helpers) <= FILE_NAMES
+    for name, text in helpers.items():
         (function,) = ast.parse(text).body
         assert isinstance(function, ast.FunctionDef)
         assert function.name == name
